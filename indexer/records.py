@@ -1,0 +1,249 @@
+"""The frozen records that flow between the steps, in the order of the flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+# --- discover ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page address that a source named; `lastmod` orders the work and proves nothing."""
+
+    url: str
+    lastmod: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFault:
+    """A source of URLs that could not be read, wholly or in part."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What the sources named. `complete` is false when any source that should have answered did not, or was cut short.
+
+    `sources` are the addresses of those that worked; `crawl` says that the links of pages lead to further pages.
+    """
+
+    found: tuple[Found, ...]
+    sources: tuple[str, ...]
+    faults: tuple[SourceFault, ...] = ()
+    crawl: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return not self.faults
+
+
+# --- fetch ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What a server (or a file system) gave to ask "changed since?" with."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A 200 with an HTML body, decompressed; `content_type` and `robots_tag` are the headers as sent."""
+
+    url: str
+    body: bytes
+    content_type: str = "text/html"
+    robots_tag: str = ""
+    validators: Validators = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The page is as it was when its validators were given."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redirected:
+    """The URL leads to `to`, the normal form of a page of the same site, or None when it leads outside."""
+
+    url: str
+    to: str | None
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """404 (may come back) or, with `for_good`, 410."""
+
+    url: str
+    for_good: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An answer that is no page: not HTML, too large, a client error."""
+
+    url: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """robots.txt forbids the URL; it was not asked."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No answer that says anything about the page: timeout, 5xx, 429, broken transfer, or a host given up on."""
+
+    url: str
+    reason: str
+
+
+FetchOutcome: TypeAlias = Fetched | NotModified | Redirected | Missing | Skipped | Forbidden | Failed
+
+
+# --- extract ----------------------------------------------------------------------------------------------------------
+
+
+class Zone(StrEnum):
+    """Where on the page a link stands, by element names and roles alone."""
+
+    CONTENT = "content"
+    NAVIGATION = "navigation"
+    HEADER = "header"
+    FOOTER = "footer"
+    ASIDE = "aside"
+
+
+class BlockKind(StrEnum):
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    CELL = "cell"
+    HEADING = "heading"
+    CODE = "code"
+    CAPTION = "caption"
+
+
+class SpanKind(StrEnum):
+    """Stretches of a block's text that are not plain words."""
+
+    LINK = "link"
+    CODE = "code"
+    MARKUP = "markup"
+
+
+class Span(NamedTuple):
+    """Characters [start, end) of a block's text; `href` is the link's target as resolved."""
+
+    kind: SpanKind
+    start: int
+    end: int
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One paragraph, item, cell, heading or piece of code of the main text, whitespace collapsed (kept in code)."""
+
+    kind: BlockKind
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+class Link(NamedTuple):
+    """One <a href> of the page. `target` is the normal form inside the site, else the absolute address.
+
+    `block` is the index of the main-text block it stands in, or None. `path` is the element path from the body
+    (tag names with position), as Screaming Frog's "Link Path" shows it.
+    """
+
+    target: str
+    internal: bool
+    anchor: str
+    zone: Zone
+    follow: bool
+    fragment: str = ""
+    block: int | None = None
+    alt: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of blocks [first, last] that fits the model; `text` starts with the title and is what is embedded."""
+
+    text: str
+    hash: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a page says, without its boilerplate.
+
+    `refresh` is the target of a meta refresh that makes the page a mere forward. `note` says what was unusual about
+    the extraction ("filled by JavaScript", a fallback, …) or is None. `text_hash` is over title and main text;
+    `sketch` is the MinHash signature of the text's shingles (little-endian uint32 values), b"" for an empty text.
+    """
+
+    url: str
+    title: str
+    language: str
+    blocks: tuple[Block, ...]
+    passages: tuple[Passage, ...]
+    links: tuple[Link, ...]
+    words: int
+    text_hash: str
+    sketch: bytes
+    canonical: str | None = None
+    noindex: bool = False
+    nofollow: bool = False
+    refresh: str | None = None
+    note: str | None = None
+
+
+# --- vectors ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A page's vector in the vector store. `key` names the text it was made from, `vector` has unit length."""
+
+    id: str
+    key: str
+    url: str
+    language: str
+    vector: Sequence[float]
+
+
+class Hit(NamedTuple):
+    """A point of the vector store found near another, with their cosine similarity."""
+
+    id: str
+    score: float
+
+
+# --- neighbours -------------------------------------------------------------------------------------------------------
+
+
+class Neighbour(NamedTuple):
+    """An entry of a page's list: the other page's number, their cosine similarity, and whether the texts nearly agree."""
+
+    page: int
+    score: float
+    near_duplicate: bool = False
