@@ -1,0 +1,58 @@
+"""The vector store: one protocol, two engines.
+
+The store is derived: everything in it can be made again from the state database. What is promised of it is written
+down in `VectorStore` and checked for every engine by one suite of tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from indexer.records import Hit, Point
+
+Vectors = npt.NDArray[np.float32]
+"""One row a vector, unit length."""
+
+
+class VectorStore(Protocol):
+    """One collection: the pages' vectors under one model. Open it for the length of a run, close it at the end.
+
+    Every method raises StoreUnavailable when the engine is away or fails; nothing else.
+    """
+
+    def upsert(self, points: Iterable[Point]) -> None:
+        """Put the points in; a point of the same id is replaced whole."""
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Take the points out; ids that are not there are no fault."""
+
+    def get(self, ids: Iterable[str]) -> Mapping[str, Point]:
+        """The points that are there, by id."""
+
+    def nearest(self, vectors: Vectors, language: str, limit: int) -> Sequence[Sequence[Hit]]:
+        """For each vector the `limit` points of that language with the highest cosine, exact, highest first.
+
+        Scores are single precision: equal ones may come in any order, and any of them may fall beyond `limit`.
+        """
+
+    def keys(self) -> Mapping[str, str]:
+        """The id and key of every point."""
+
+    def owner(self) -> tuple[str, int] | None:
+        """The state database's id and the generation it last wrote here; None in a new collection."""
+
+    def claim(self, database: str, generation: int) -> None:
+        """Write down which state database owns this collection, and its generation."""
+
+    def flush(self) -> None:
+        """Return once everything so far survives a crash of the machine."""
+
+    def drop(self) -> None:
+        """Delete the whole collection from the engine, and close."""
+
+    def close(self) -> None:
+        """Flush and let go of the engine; closing twice is no fault."""
