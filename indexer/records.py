@@ -55,6 +55,9 @@ class Validators:
     last_modified: str | None = None
 
 
+NO_VALIDATORS = Validators()
+
+
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """A 200 with an HTML body, decompressed; `content_type` and `robots_tag` are the headers as sent."""
@@ -63,7 +66,7 @@ class Fetched:
     body: bytes
     content_type: str = "text/html"
     robots_tag: str = ""
-    validators: Validators = Validators()
+    validators: Validators = NO_VALIDATORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,3 +250,44 @@ class Neighbour(NamedTuple):
     page: int
     score: float
     near_duplicate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourList:
+    """A page's whole list, best first. `kth` is the score an entry must reach to get in: None while there is room."""
+
+    page: int
+    neighbours: tuple[Neighbour, ...]
+    kth: float | None
+
+
+# --- sync -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What one sync saw and did. `seen` counts URLs looked at; `held` removals held back; `faults` sources that failed."""
+
+    seen: int = 0
+    new: int = 0
+    changed: int = 0
+    moved: int = 0
+    unchanged: int = 0
+    gone: int = 0
+    failed: int = 0
+    held: int = 0
+    faults: int = 0
+    embedded_passages: int = 0
+    lists_asked: int = 0
+    lists_changed: int = 0
+    texts_read: int = 0
+    links_new: int = 0
+    links_gone: int = 0
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        """0 done; 3 some pages failed or a source could not be read; 4 removals were held back."""
+        if self.held:
+            return 4
+        return 3 if self.failed or self.faults else 0
