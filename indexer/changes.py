@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from indexer.records import (
+    NO_VALIDATORS,
     Document,
     Failed,
     Fetched,
@@ -22,7 +23,6 @@ from indexer.records import (
     Redirected,
     Skipped,
     Validators,
-    NO_VALIDATORS,
 )
 
 

@@ -245,7 +245,7 @@ class Hit(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """An entry of a page's list: the other page's number, their cosine similarity, and whether the texts nearly agree."""
+    """An entry of a page's list: the other page's number, their cosine, and whether their texts nearly agree."""
 
     page: int
     score: float
@@ -266,7 +266,7 @@ class NeighbourList:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one sync saw and did. `seen` counts URLs looked at; `held` removals held back; `faults` sources that failed."""
+    """What one sync saw and did: `seen` URLs looked at, `held` removals held back, `faults` sources that failed."""
 
     seen: int = 0
     new: int = 0
@@ -291,3 +291,46 @@ class Summary:
         if self.held:
             return 4
         return 3 if self.failed or self.faults else 0
+
+
+# --- what is read out -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """A known URL as it is read out. `stands_for` is the URL of the page that stands for this duplicate."""
+
+    page: int
+    url: str
+    status: str
+    title: str
+    language: str
+    words: int
+    redirect_to: str | None
+    stands_for: str | None
+    note: str | None
+    first_seen: str
+    changed: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourRow:
+    """An entry of a page's list as it is read out; `near_duplicate` marks texts that nearly agree."""
+
+    url: str
+    title: str
+    neighbour_url: str
+    neighbour_title: str
+    similarity: float
+    rank: int
+    near_duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A past run: when it began, how long it took and what it said; no exit code where it was killed."""
+
+    started: str
+    seconds: float | None
+    exit_code: int | None
+    summary: str | None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
+import sqlite3  # noqa: TID251
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from indexer.records import Passage
-from indexer.state import codec
-from indexer.state.codec import Vector
+from indexer.state import floats
+from indexer.state.floats import Vector
 
 _WANTED = "p.status = 'live' AND p.duplicate_of IS NULL"
 
@@ -59,9 +59,7 @@ class Embeddings:
 
     def waiting(self, model: int, limit: int) -> list[tuple[str, str]]:
         """Hash and text of the passages that have waited longest."""
-        rows = self._db.execute(
-            "SELECT hash, text FROM to_embed WHERE model = ? ORDER BY id LIMIT ?", (model, limit)
-        )
+        rows = self._db.execute("SELECT hash, text FROM to_embed WHERE model = ? ORDER BY id LIMIT ?", (model, limit))
         return rows.fetchall()
 
     def waiting_count(self, model: int) -> int:
@@ -71,15 +69,15 @@ class Embeddings:
         """Keep the embeddings of these texts; they wait no longer."""
         self._db.executemany(
             "INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)",
-            ((model, text, codec.pack_vector(vector)) for text, vector in zip(hashes, vectors, strict=True)),
+            ((model, text, floats.pack_vector(vector)) for text, vector in zip(hashes, vectors, strict=True)),
         )
         self._db.executemany("DELETE FROM to_embed WHERE model = ? AND hash = ?", ((model, text) for text in hashes))
 
     def sweep(self, model: int) -> None:
         """Let go of embeddings, and of waiting texts, that no page holds any more."""
         unused = "hash IN (SELECT hash FROM dropped) AND hash NOT IN (SELECT hash FROM passages)"
-        self._db.execute(f"DELETE FROM embeddings WHERE {unused}")  # noqa: S608
-        self._db.execute(f"DELETE FROM to_embed WHERE {unused}")  # noqa: S608
+        self._db.execute(f"DELETE FROM embeddings WHERE {unused}")
+        self._db.execute(f"DELETE FROM to_embed WHERE {unused}")
         self._db.execute("DELETE FROM dropped")
         self._db.execute("DELETE FROM to_embed WHERE model != ?", (model,))
 
@@ -132,11 +130,9 @@ class Embeddings:
             self._mark_listers(wanted.page)
             self._db.execute(
                 "INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?, ?)",
-                (model, wanted.page, wanted.id, wanted.key, wanted.language, codec.pack_vector(vector)),
+                (model, wanted.page, wanted.id, wanted.key, wanted.language, floats.pack_vector(vector)),
             )
-            self._db.execute(
-                "INSERT OR IGNORE INTO marks VALUES (?1, 'ask'), (?1, 'spread')", (wanted.page,)
-            )
+            self._db.execute("INSERT OR IGNORE INTO marks VALUES (?1, 'ask'), (?1, 'spread')", (wanted.page,))
             self._db.execute("DELETE FROM pending WHERE model = ? AND page = ?", (model, wanted.page))
 
     def confirm_removed(self, model: int, pages: Iterable[int]) -> None:
@@ -158,7 +154,7 @@ class Embeddings:
             " WHERE s.page = ? ORDER BY s.place",
             (model, page),
         )
-        return codec.unpack_vectors([blob for (blob,) in rows])
+        return floats.unpack_vectors([blob for (blob,) in rows])
 
     # --- what the store is known to hold --------------------------------------------------------------------------
 
@@ -177,7 +173,7 @@ class Embeddings:
             " WHERE o.model = ? AND o.id IN (SELECT value FROM json_each(?))",
             (model, json.dumps(list(ids))),
         )
-        return [StoredPoint(*row[:5], codec.unpack_vectors([row[5]])[0]) for row in rows]
+        return [StoredPoint(*point, floats.unpack_vectors([blob])[0]) for *point, blob in rows]
 
     def models_besides(self, model: int) -> list[tuple[int, str]]:
         """Number and fingerprint of the other models that something is still kept of."""
@@ -187,5 +183,5 @@ class Embeddings:
     def drop_model(self, model: int) -> None:
         """Let go of everything kept of a model."""
         for table in ("embeddings", "to_embed", "points", "pending"):
-            self._db.execute(f"DELETE FROM {table} WHERE model = ?", (model,))  # noqa: S608
+            self._db.execute(f"DELETE FROM {table} WHERE model = ?", (model,))
         self._db.execute("DELETE FROM models WHERE id = ?", (model,))

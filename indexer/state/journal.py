@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
+import sqlite3  # noqa: TID251
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,7 +17,9 @@ class Journal:
         return None if row is None else str(row[0])
 
     def put(self, key: str, value: str) -> None:
-        self._db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value))
+        self._db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value)
+        )
 
     def sources(self) -> frozenset[str]:
         """The addresses of the sources of URLs that worked once."""

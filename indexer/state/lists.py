@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
+import sqlite3  # noqa: TID251
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from indexer.neighbours import Picture
 from indexer.records import Neighbour, NeighbourList
-from indexer.state import codec
+from indexer.state import floats
 
 
 class Lists:
@@ -30,7 +30,7 @@ class Lists:
             [row[1] for row in rows],
             [row[2] for row in rows],
             np.array([row[3] for row in rows], dtype=np.str_),
-            codec.unpack_vectors([row[4] for row in rows]),
+            floats.unpack_vectors([row[4] for row in rows]),
         )
 
     def indexed_count(self, model: int) -> int:
@@ -50,9 +50,7 @@ class Lists:
             (chosen,),
         ):
             entries[page].append(Neighbour(other, score, bool(near)))
-        bars = self._db.execute(
-            "SELECT page, kth FROM lists WHERE page IN (SELECT value FROM json_each(?))", (chosen,)
-        )
+        bars = self._db.execute("SELECT page, kth FROM lists WHERE page IN (SELECT value FROM json_each(?))", (chosen,))
         return {page: NeighbourList(page, tuple(entries[page]), kth) for page, kth in bars}
 
     def save(self, lists: Iterable[NeighbourList]) -> int:
@@ -98,7 +96,7 @@ class Lists:
     def clear(self) -> None:
         """Forget all lists and marks."""
         for table in ("neighbours", "lists", "marks"):
-            self._db.execute(f"DELETE FROM {table}")  # noqa: S608
+            self._db.execute(f"DELETE FROM {table}")
 
 
 def _json(values: Iterable[object]) -> str:

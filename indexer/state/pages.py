@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sqlite3
+import sqlite3  # noqa: TID251
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from indexer.changes import Known, Status, Twin, Write, vector_key
 from indexer.records import Block, Document, Link, Passage, Validators
-from indexer.state import codec
+from indexer.state import texts
 
-_KNOWN = (
-    "SELECT id, url, status, text_hash, language, etag, last_modified, body_hash, rules, misses FROM pages"
-)
+_KNOWN = "SELECT id, url, status, text_hash, language, etag, last_modified, body_hash, rules, misses FROM pages"
 _TWIN = (
     "SELECT p.id, p.url, p.text_hash, p.canonical, s.sketch FROM pages p JOIN sketches s ON s.page = p.id"
     " WHERE p.status = 'live' AND "
@@ -69,20 +68,18 @@ class Pages:
         row = self._db.execute(
             "SELECT title, blocks FROM pages JOIN documents ON page = id WHERE id = ?", (page,)
         ).fetchone()
-        return row[0], codec.unpack_blocks(row[1])
+        return row[0], texts.unpack_blocks(row[1])
 
     def links(self, url: str) -> tuple[Link, ...]:
         """The links of the page as last read; none where nothing was."""
-        row = self._db.execute(
-            "SELECT links FROM documents JOIN pages ON page = id WHERE url = ?", (url,)
-        ).fetchone()
-        return codec.unpack_links(row[0]) if row else ()
+        row = self._db.execute("SELECT links FROM documents JOIN pages ON page = id WHERE url = ?", (url,)).fetchone()
+        return texts.unpack_links(row[0]) if row else ()
 
     # --- writing --------------------------------------------------------------------------------------------------
 
     def write(self, url: str, write: Write, model: int, now: str) -> int:
         """Make the record of `url` this; the number of its page."""
-        page, changed = self._row(url, now)
+        page = self._row(url, now)
         v = write.validators
         self._db.execute(
             "UPDATE pages SET status = ?, redirect_to = ?, note = ?, etag = ?, last_modified = ?, body_hash = ?,"
@@ -124,14 +121,13 @@ class Pages:
 
     def stand(self, standing: Mapping[int, int | None]) -> list[int]:
         """Write down which page stands for which; the pages for which that is news."""
-        news = [
+        return [
             page
             for page, other in standing.items()
             if self._db.execute(
                 "UPDATE pages SET duplicate_of = ? WHERE id = ? AND duplicate_of IS NOT ?", (other, page, other)
             ).rowcount
         ]
-        return news
 
     def expect(self, pages: Iterable[int], model: int) -> set[int]:
         """Compare what the pages ask for with what the vector store is known to hold; mark the differing as pending.
@@ -158,12 +154,11 @@ class Pages:
         rows = self._db.execute("SELECT id FROM pages WHERE status = 'live' AND model IS NOT ?", (model,))
         return [page for (page,) in rows]
 
-    def _row(self, url: str, now: str) -> tuple[int, str]:
+    def _row(self, url: str, now: str) -> int:
         self._db.execute(
             "INSERT OR IGNORE INTO pages (url, status, first_seen, changed) VALUES (?, 'unread', ?, ?)", (url, now, now)
         )
-        page, changed = self._db.execute("SELECT id, changed FROM pages WHERE url = ?", (url,)).fetchone()
-        return page, changed
+        return int(self._db.execute("SELECT id FROM pages WHERE url = ?", (url,)).fetchone()[0])
 
     def _write_text(self, page: int, document: Document, status: Status, model: int, now: str) -> None:
         passages = document.passages if status is Status.LIVE else ()
@@ -176,7 +171,7 @@ class Pages:
         )  # fmt: skip
         self._db.execute(
             "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)",
-            (page, codec.pack_blocks(document.blocks), codec.pack_links(x for x in document.links if x.internal)),
+            (page, texts.pack_blocks(document.blocks), texts.pack_links(x for x in document.links if x.internal)),
         )
         self._db.execute("INSERT OR REPLACE INTO sketches VALUES (?, ?)", (page, document.sketch))
         self._write_passages(page, passages)
@@ -200,11 +195,11 @@ class Pages:
         )
 
 
-def _known(rows: Iterable[Sequence[object]]) -> dict[str, Known]:
+def _known(rows: Iterable[Sequence[Any]]) -> dict[str, Known]:
     known = {}
     for page, url, status, text, language, etag, modified, body, rules, misses in rows:
         known[url] = Known(page, url, Status(status), text, language, Validators(etag, modified), body, rules, misses)
-    return known  # type: ignore[return-value]
+    return known
 
 
 def _json(values: Iterable[object]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+import sqlite3  # noqa: TID251
 import uuid
 from importlib.resources import files
 from pathlib import Path

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 
-from indexer.changes import Change, Known
+from indexer.changes import Change
 from indexer.discover import Frontier
 from indexer.records import Discovered, Found, Summary
-from indexer.state import State
+from indexer.state.writing import State
 from indexer.sync.fill import Filler
 from indexer.sync.gather import Gathering
-from indexer.sync.parts import Looker, Parts, Reader, Request
+from indexer.sync.parts import Looker, Parts, Request
 from indexer.sync.record import Recorder
 from indexer.sync.relist import relist
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from indexer.errors import StoreMismatch
 from indexer.records import Point
-from indexer.state import State
 from indexer.state.embeddings import Wanted
+from indexer.state.writing import State
 from indexer.sync.parts import Parts, Reader
 from indexer.vectors import Vectors, VectorStore
 
 WINDOW = 256
-"""Passages embedded at once. Sorted by length inside a window, a twentieth of all tokens is padding; unsorted, a fifth."""
+"""Passages embedded at once: sorted by length inside a window, a twentieth of all tokens is padding; else a fifth."""
 _POINTS = 1000
 
 _log = logging.getLogger("indexer")
@@ -111,14 +111,17 @@ class Filler:
 
     async def until(self, more_to_come: Callable[[], bool], flush: Callable[[], None]) -> None:
         """Embed and upsert full windows while pages still come in, and whatever is left in the end."""
+        warming: asyncio.Task[None] | None = None
         while more_to_come():
             flush()
+            if warming is None and self._state.embeddings.waiting(self._model, 1):
+                warming = asyncio.create_task(asyncio.to_thread(self._parts.embedder.warm))
             if await self.embed(at_least=WINDOW):
                 self.upsert()
             else:
-                if self._state.embeddings.waiting_count(self._model):
-                    asyncio.get_running_loop().run_in_executor(None, self._parts.embedder.warm)
                 await asyncio.sleep(0.05)
+        if warming is not None:
+            await warming
 
     async def drain(self, reader: Reader) -> None:
         """Bring the store to exactly what the pages ask for."""

@@ -32,7 +32,7 @@ from indexer.records import (
     NotModified,
     Redirected,
 )
-from indexer.state import State
+from indexer.state.writing import State
 from indexer.sync.parts import Looker, Parts, Reader
 from indexer.sync.record import Recorder
 
@@ -74,9 +74,12 @@ class Gathering:
                 finally:
                     busy -= 1
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self.parts.concurrency):
-                group.create_task(worker())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self.parts.concurrency):
+                    group.create_task(worker())
+        except ExceptionGroup as group_error:
+            raise group_error.exceptions[0] from group_error
 
     async def _look(self, url: str, looker: Looker, reader: Reader) -> None:
         known = self._knowledge(url)
@@ -174,7 +177,9 @@ class Gathering:
     def _out_of_scope(self) -> dict[str, Decision]:
         """Known URLs that the configuration no longer counts among the site's pages."""
         return {
-            url: Decision(url, Change.GONE, Forget(), "is not among the site's pages any more", known.status is Status.LIVE)
+            url: Decision(
+                url, Change.GONE, Forget(), "is not among the site's pages any more", known.status is Status.LIVE
+            )
             for url, known in self.known.items()
             if not self.parts.wanted(url)
         }

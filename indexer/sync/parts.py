@@ -10,8 +10,7 @@ from typing import Protocol
 
 from indexer.changes import Guard, Policy
 from indexer.neighbours import Rule
-from indexer.records import Discovered, Document, Failed, Fetched, FetchOutcome, Passage, Validators
-from indexer.records import Block
+from indexer.records import Block, Discovered, Document, Failed, Fetched, FetchOutcome, Passage, Validators
 from indexer.urls import Site
 from indexer.vectors import Vectors, VectorStore
 

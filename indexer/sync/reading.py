@@ -1,4 +1,4 @@
-"""Reading pages in processes of their own: extraction is pure CPU work, and a page that kills its process kills no run."""
+"""Reading pages in processes of their own: pure CPU work, and a page that kills its process kills no run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _here: tuple[ReadingRules, TokenCounter] | None = None
 
 
 def _start(rules: ReadingRules) -> None:
-    global _here  # noqa: PLW0603 - a process of the pool has no other place to keep what it was started with
+    global _here  # a process of the pool has no other place to keep it
     _here = (rules, rules.counter())
 
 
@@ -60,7 +60,7 @@ class ProcessReader:
                 if self._pool is pool:
                     self._pool = None
                     pool.shutdown(wait=False)
-            except Exception as error:  # noqa: BLE001 - whatever one page does to a parser concerns that page only
+            except Exception as error:  # whatever one page does to a parser concerns that page only
                 return Failed(fetched.url, f"could not be read: {type(error).__name__}: {error}")
         return Failed(fetched.url, "could not be read: its process died twice")
 

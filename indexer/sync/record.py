@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from indexer.changes import Change, Decision, Forget, Known, Status, Write, standing
 from indexer.sketches import nearly_same
-from indexer.state import State
+from indexer.state.writing import State
 from indexer.sync.parts import Parts
 
 _BATCH = 32
@@ -18,7 +18,7 @@ class Recorder:
     """Writes decisions down, and counts what they were."""
 
     def __init__(self, state: State, parts: Parts, model: int) -> None:
-        self._state, self._parts, self._model = state, parts, model
+        self._state, self._parts, self.model = state, parts, model
         self._batch: list[tuple[Decision, Known | None]] = []
         self.counts: Counter[Change] = Counter()
         self.arrived: dict[str, list[str]] = defaultdict(list)
@@ -44,7 +44,7 @@ class Recorder:
             texts = {known.text_hash for _, known in batch if known and known.text_hash}
             pages = [page for decision, known in batch if (page := self._carry_out(decision, known)) is not None]
             texts |= self._state.pages.texts_of(decision.url for decision, _ in batch)
-            pending = settle(self._state, texts, [decision.url for decision, _ in batch], pages, self._model)
+            pending = settle(self._state, texts, [decision.url for decision, _ in batch], pages, self.model)
             self._enqueue(batch, pending)
 
     def _carry_out(self, decision: Decision, known: Known | None) -> int | None:
@@ -56,7 +56,7 @@ class Recorder:
                 was_live = known is not None and known.status is Status.LIVE
                 if write.status is Status.LIVE and write.document and not was_live:
                     self.arrived[write.document.text_hash].append(decision.url)
-                return self._state.pages.write(decision.url, write, self._model, self._parts.now().isoformat())
+                return self._state.pages.write(decision.url, write, self.model, self._parts.now().isoformat())
             case _:
                 return None
 
@@ -64,7 +64,7 @@ class Recorder:
         documents = {d.url: d.action.document for d, _ in batch if isinstance(d.action, Write) and d.action.document}
         for url, known in self._state.pages.known(documents).items():
             if known.page in pending:
-                self._state.embeddings.enqueue(self._model, documents[url].passages)
+                self._state.embeddings.enqueue(self.model, documents[url].passages)
 
 
 def settle(state: State, texts: Iterable[str], urls: Iterable[str], pages: Iterable[int], model: int) -> set[int]:

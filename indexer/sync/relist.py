@@ -12,7 +12,7 @@ import numpy as np
 from indexer.neighbours import Picture, Rule, entering, own_list, taken_in
 from indexer.records import NeighbourList
 from indexer.sketches import nearly_same
-from indexer.state import State
+from indexer.state.writing import State
 from indexer.sync.parts import Progress
 from indexer.vectors import VectorStore
 

@@ -1,4 +1,4 @@
-"""How values lie in the database: texts as compressed JSON, vectors as little-endian floats."""
+"""How blocks and links lie in the database: as compressed JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from indexer.records import Block, BlockKind, Link, Span, SpanKind, Zone
-
-Vector = npt.NDArray[np.float32]
 
 
 def pack_blocks(blocks: Sequence[Block]) -> bytes:
@@ -32,17 +27,6 @@ def pack_links(links: Iterable[Link]) -> bytes:
 def unpack_links(data: bytes) -> tuple[Link, ...]:
     rows = json.loads(zlib.decompress(data))
     return tuple(Link(target, internal, anchor, Zone(zone), *rest) for target, internal, anchor, zone, *rest in rows)
-
-
-def pack_vector(vector: Vector) -> bytes:
-    return np.ascontiguousarray(vector, dtype="<f4").tobytes()
-
-
-def unpack_vectors(blobs: Sequence[bytes]) -> Vector:
-    """The vectors as rows; an empty array of shape (0, 0) for none."""
-    if not blobs:
-        return np.zeros((0, 0), dtype=np.float32)
-    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
 
 
 def _pack(value: object) -> bytes:

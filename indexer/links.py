@@ -1,0 +1,33 @@
+"""Which page a link leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+
+from indexer.records import Link, PageRow, Zone
+from indexer.urls import twins
+
+_HOPS = 10
+
+
+class Addresses:
+    """Finds the page behind an address, as a visitor would: past redirects, and with or without slash and .html."""
+
+    def __init__(self, find: Callable[[str], PageRow | None]) -> None:
+        self._find = find
+
+    def page(self, url: str) -> PageRow | None:
+        """The page a link to `url` ends at; None where no such page is known, or redirects go in circles."""
+        for _ in range(_HOPS):
+            found = next(filter(None, map(self._find, chain((url,), twins(url)))), None)
+            if found is None or found.redirect_to is None:
+                return found
+            url = found.redirect_to
+        return None
+
+
+def content_targets(links: Iterable[Link], addresses: Addresses) -> set[str]:
+    """The URLs of the pages that content links lead to."""
+    pages = (addresses.page(link.target) for link in links if link.zone is Zone.CONTENT)
+    return {page.url for page in pages if page is not None}

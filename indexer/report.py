@@ -1,0 +1,126 @@
+"""Tables of what the index holds, and how they are written: CSV (RFC 4180), JSON, JSON lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from indexer.records import Link, NeighbourRow, PageRow, Zone
+from indexer.structure import LinkCounts
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns and rows of cells, read once."""
+
+    columns: tuple[str, ...]
+    rows: Iterable[Sequence[Cell]]
+
+    def records(self) -> Iterator[dict[str, Cell]]:
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+
+def csv_lines(table: Table) -> Iterator[str]:
+    yield _csv_line(table.columns)
+    for row in table.rows:
+        yield _csv_line(["" if cell is None else str(cell).lower() if isinstance(cell, bool) else cell for cell in row])
+
+
+def json_lines(table: Table) -> Iterator[str]:
+    return (json.dumps(record, ensure_ascii=False) + "\n" for record in table.records())
+
+
+def json_document(table: Table) -> Iterator[str]:
+    yield json.dumps(list(table.records()), ensure_ascii=False, indent=1) + "\n"
+
+
+def _csv_line(cells: Iterable[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    return out.getvalue()
+
+
+# --- the tables -------------------------------------------------------------------------------------------------------
+
+
+def pages_table(pages: Iterable[PageRow], counts: Mapping[str, LinkCounts]) -> Table:
+    columns = (
+        "url", "title", "language", "words", "inlinks_content", "inlinks_all", "outlinks_content", "depth", "pagerank",
+        "cluster", "status", "first_seen", "changed",
+    )  # fmt: skip
+    nothing = LinkCounts(0, 0, 0, None, 0.0)
+
+    def row(page: PageRow) -> Sequence[Cell]:
+        c = counts.get(page.url, nothing)
+        links = (c.inlinks_content, c.inlinks_all, c.outlinks_content, c.depth, c.pagerank)
+        return page.url, page.title, page.language, page.words, *links, None, page.status, page.first_seen, page.changed
+
+    return Table(columns, map(row, pages))
+
+
+def neighbours_table(rows: Iterable[NeighbourRow], linked: Callable[[NeighbourRow], bool]) -> Table:
+    columns = ("url", "title", "neighbour_url", "neighbour_title", "similarity", "rank", "linked", "near_duplicate")
+    return Table(
+        columns,
+        (
+            (r.url, r.title, r.neighbour_url, r.neighbour_title, r.similarity, r.rank, linked(r), r.near_duplicate)
+            for r in rows
+        ),
+    )
+
+
+def related(rows: Iterable[NeighbourRow]) -> dict[str, list[dict[str, Cell]]]:
+    """For each page's path its neighbours, near-duplicates left out: what a static site's template shows."""
+    pages: dict[str, list[dict[str, Cell]]] = {}
+    for r in rows:
+        if not r.near_duplicate:
+            entry: dict[str, Cell] = {"url": r.neighbour_url, "title": r.neighbour_title, "similarity": r.similarity}
+            pages.setdefault(urlsplit(r.url).path, []).append(entry)
+    return pages
+
+
+_STATUS_CODES = {"redirect": (301, "Moved Permanently"), "missing": (404, "Not Found")}
+_POSITIONS = {
+    Zone.CONTENT: "Content",
+    Zone.NAVIGATION: "Navigation",
+    Zone.HEADER: "Header",
+    Zone.FOOTER: "Footer",
+    Zone.ASIDE: "Aside",
+}
+
+
+def inlinks_table(links: Iterable[tuple[str, Iterable[Link]]], find: Callable[[str], PageRow | None]) -> Table:
+    """Every link inside the site, in the columns and words of Screaming Frog's "All Inlinks"."""
+    columns = (
+        "Type", "Source", "Destination", "Alt Text", "Anchor", "Status Code", "Status", "Follow", "Link Path",
+        "Link Position",
+    )  # fmt: skip
+
+    def row(source: str, link: Link) -> Sequence[Cell]:
+        destination = find(link.target)
+        code, status = (None, None) if destination is None else _STATUS_CODES.get(destination.status, (200, "OK"))
+        target = link.target + (f"#{link.fragment}" if link.fragment else "")
+        return (
+            "Hyperlink", source, target, link.alt, link.anchor, code, status, link.follow, link.path,
+            _POSITIONS[link.zone],
+        )  # fmt: skip
+
+    return Table(columns, (row(source, link) for source, some in links for link in some))
+
+
+def duplicates_table(pages: Iterable[PageRow], near: Iterable[tuple[PageRow, PageRow, float]]) -> Table:
+    """Pages whose text stands, or nearly stands, on another page: the page kept first, then the other.
+
+    `near` holds pairs with the estimated share of their texts that agrees.
+    """
+    columns = ("url", "title", "duplicate_of", "kind", "resemblance")
+    same = ((p.url, p.title, p.stands_for, "same text", 1.0) for p in pages if p.stands_for)
+    nearly = ((p.url, p.title, of.url, "nearly the same text", round(share, 2)) for p, of, share in near)
+    return Table(columns, sorted([*same, *nearly], key=lambda row: (row[2] or "", row[0])))

@@ -1,0 +1,119 @@
+"""Questions that the state database answers by itself, while a run writes too."""
+
+from __future__ import annotations
+
+import json
+import sqlite3  # noqa: TID251
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from indexer.records import Link, NeighbourRow, PageRow, RunRow
+from indexer.state import texts
+from indexer.state.schema import open_for_reading
+
+_PAGE = (
+    "SELECT p.id, p.url, CASE WHEN p.status != 'live' THEN p.status WHEN p.duplicate_of IS NULL THEN 'indexed'"
+    " ELSE 'duplicate' END AS status, coalesce(p.title, ''), coalesce(p.language, ''), p.words, p.redirect_to,"
+    " CASE WHEN p.status = 'live' THEN d.url END, p.note, p.first_seen, p.changed"
+    " FROM pages p LEFT JOIN pages d ON d.id = p.duplicate_of"
+)
+_NEIGHBOUR = (
+    "SELECT p.url, coalesce(p.title, ''), q.url, coalesce(q.title, ''), n.score, n.rank, n.near"
+    " FROM neighbours n JOIN pages p ON p.id = n.page JOIN pages q ON q.id = n.other"
+)
+
+
+class Reads:
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def page(self, urls: Iterable[str]) -> PageRow | None:
+        """The first of these URLs that is known."""
+        for url in urls:
+            row = self._db.execute(f"{_PAGE} WHERE p.url = ?", (url,)).fetchone()
+            if row is not None:
+                return PageRow(*row)
+        return None
+
+    def pages(self) -> Iterator[PageRow]:
+        """Every known URL, in their order."""
+        return (PageRow(*row) for row in self._db.execute(f"{_PAGE} ORDER BY p.url"))
+
+    def urls_like(self, words: Iterable[str], limit: int) -> list[str]:
+        """URLs of readable pages that contain one of the words, or any where no word is given."""
+        patterns = [f"%{word}%" for word in words] or ["%"]
+        rows = self._db.execute(
+            "SELECT DISTINCT url FROM pages JOIN json_each(?) ON url LIKE json_each.value"
+            " WHERE status = 'live' ORDER BY url LIMIT ?",
+            (json.dumps(patterns), limit),
+        )
+        return [url for (url,) in rows]
+
+    def neighbours(self, page: int) -> list[NeighbourRow]:
+        """The page's list, best first."""
+        return [_neighbour(row) for row in self._db.execute(f"{_NEIGHBOUR} WHERE n.page = ? ORDER BY n.rank", (page,))]
+
+    def all_neighbours(self) -> Iterator[NeighbourRow]:
+        """Every list, in the order of the pages' URLs."""
+        return (_neighbour(row) for row in self._db.execute(f"{_NEIGHBOUR} ORDER BY p.url, n.rank"))
+
+    def links(self) -> Iterator[tuple[str, tuple[Link, ...]]]:
+        """Every readable page's URL and its links inside the site, in the order of the URLs."""
+        rows = self._db.execute(
+            "SELECT p.url, d.links FROM pages p JOIN documents d ON d.page = p.id"
+            " WHERE p.status IN ('live', 'thin', 'noindex') ORDER BY p.url"
+        )
+        return ((url, texts.unpack_links(links)) for url, links in rows)
+
+    def links_of(self, page: int) -> tuple[Link, ...]:
+        """The page's links inside the site; none where it was never read."""
+        row = self._db.execute("SELECT links FROM documents WHERE page = ?", (page,)).fetchone()
+        return texts.unpack_links(row[0]) if row else ()
+
+    def sketches(self) -> tuple[list[str], list[bytes]]:
+        """URLs and sketches of the indexed pages, in the order of the URLs."""
+        rows = self._db.execute(
+            "SELECT p.url, s.sketch FROM pages p JOIN sketches s ON s.page = p.id"
+            " WHERE p.status = 'live' AND p.duplicate_of IS NULL ORDER BY p.url"
+        ).fetchall()
+        return [url for url, _ in rows], [sketch for _, sketch in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many known URLs are of each status."""
+        rows = self._db.execute(f"SELECT status, count(*) FROM ({_PAGE}) GROUP BY status ORDER BY status")
+        return dict(rows.fetchall())
+
+    def waiting(self) -> int:
+        """How many passages wait for their embedding."""
+        return int(self._db.execute("SELECT count(*) FROM to_embed").fetchone()[0])
+
+    def held_back(self) -> list[tuple[str, str]]:
+        """URL and reason of the removals that were held back."""
+        return self._db.execute("SELECT url, reason FROM held JOIN pages ON id = page ORDER BY url").fetchall()
+
+    def faults(self) -> list[tuple[str, str]]:
+        """URL and reason of what the last run could not read."""
+        return self._db.execute("SELECT url, reason FROM faults ORDER BY url").fetchall()
+
+    def last_run(self) -> RunRow | None:
+        row = self._db.execute(
+            "SELECT started, seconds, exit_code, summary FROM runs ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        return RunRow(*row) if row else None
+
+
+@contextmanager
+def open_reads(path: Path) -> Iterator[Reads]:
+    """The state database at `path`, for questions only. Raises StateError where there is none."""
+    db = open_for_reading(path)
+    try:
+        yield Reads(db)
+    finally:
+        db.close()
+
+
+def _neighbour(row: Sequence[Any]) -> NeighbourRow:
+    *cells, near = row
+    return NeighbourRow(*cells, bool(near))
