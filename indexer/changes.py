@@ -48,6 +48,7 @@ class Change(StrEnum):
     UNCHANGED = "unchanged"
     GONE = "gone"
     FAILED = "failed"
+    HELD = "held back"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,14 @@ class Addresses:
     def __init__(self, find: Callable[[str], PageRow | None]) -> None:
         self._find = find
 
+    def at(self, url: str) -> PageRow | None:
+        """What is known at `url` itself, be it a redirect, or at another spelling of it."""
+        return next(filter(None, map(self._find, chain((url,), twins(url)))), None)
+
     def page(self, url: str) -> PageRow | None:
         """The page a link to `url` ends at; None where no such page is known, or redirects go in circles."""
         for _ in range(_HOPS):
-            found = next(filter(None, map(self._find, chain((url,), twins(url)))), None)
+            found = self.at(url)
             if found is None or found.redirect_to is None:
                 return found
             url = found.redirect_to

@@ -327,6 +327,17 @@ class NeighbourRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkCounts:
+    """How many pages link to a page, from their content and at all, and to how many it links from its content."""
+
+    inlinks_content: int
+    inlinks_all: int
+    outlinks_content: int
+    depth: int | None
+    pagerank: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunRow:
     """A past run: when it began, how long it took and what it said; no exit code where it was killed."""
 

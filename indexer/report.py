@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from indexer.records import Link, NeighbourRow, PageRow, Zone
-from indexer.structure import LinkCounts
+from indexer.records import Link, LinkCounts, NeighbourRow, PageRow, Zone
 
 Cell = str | int | float | bool | None
 

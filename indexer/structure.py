@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.records import Link, Zone
+from indexer.records import Link, LinkCounts, Zone
 
 _DAMPING = 0.85
-
-
-@dataclass(frozen=True, slots=True)
-class LinkCounts:
-    """How many pages link to a page, from their content and at all, and to how many it links from its content."""
-
-    inlinks_content: int
-    inlinks_all: int
-    outlinks_content: int
-    depth: int | None
-    pagerank: float
 
 
 def link_counts(

@@ -106,7 +106,10 @@ class Embeddings:
             " LIMIT ?2",
             (model, limit),
         ).fetchall()
-        return [Wanted(*row, self._passage_vectors(model, row[0])) for row in rows]
+        return [
+            Wanted(page, url, point, key, language, self._passage_vectors(model, page))
+            for page, url, point, key, language in rows
+        ]
 
     def unwanted(self, model: int, limit: int) -> list[tuple[int, str]]:
         """Page numbers and point ids of pending pages that ask for no vector any more."""
@@ -173,7 +176,10 @@ class Embeddings:
             " WHERE o.model = ? AND o.id IN (SELECT value FROM json_each(?))",
             (model, json.dumps(list(ids))),
         )
-        return [StoredPoint(*point, floats.unpack_vectors([blob])[0]) for *point, blob in rows]
+        return [
+            StoredPoint(page, url, point, key, language, floats.unpack_vectors([blob])[0])
+            for page, url, point, key, language, blob in rows
+        ]
 
     def models_besides(self, model: int) -> list[tuple[int, str]]:
         """Number and fingerprint of the other models that something is still kept of."""

@@ -115,5 +115,5 @@ def open_reads(path: Path) -> Iterator[Reads]:
 
 
 def _neighbour(row: Sequence[Any]) -> NeighbourRow:
-    *cells, near = row
-    return NeighbourRow(*cells, bool(near))
+    url, title, other_url, other_title, score, rank, near = row
+    return NeighbourRow(url, title, other_url, other_title, score, rank, bool(near))

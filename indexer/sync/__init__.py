@@ -15,7 +15,7 @@ import asyncio
 import time
 from dataclasses import asdict, replace
 
-from indexer.changes import Change
+from indexer.changes import Change, Decision, Keep
 from indexer.discover import Frontier
 from indexer.records import Discovered, Found, Summary
 from indexer.state.writing import State
@@ -23,9 +23,9 @@ from indexer.sync.fill import Filler
 from indexer.sync.gather import Gathering
 from indexer.sync.parts import Looker, Parts, Request
 from indexer.sync.record import Recorder
-from indexer.sync.relist import relist
+from indexer.sync.lists import relist
 
-__all__ = ["Gathering", "Parts", "Request", "plan", "run"]
+__all__ = ["Parts", "Request", "plan_run", "run"]
 
 
 async def run(parts: Parts, state: State, request: Request) -> Summary:
@@ -52,13 +52,14 @@ async def run(parts: Parts, state: State, request: Request) -> Summary:
     return summary
 
 
-async def plan(parts: Parts, scratch: State, request: Request) -> Gathering:
-    """Look at the site and decide what a run would do, written to a scratch copy of the state that nobody keeps."""
+async def plan_run(parts: Parts, scratch: State, request: Request) -> list[Decision]:
+    """What a run would decide about the pages, but for those unchanged; written to a scratch copy of the state only."""
     async with parts.looker() as looker, parts.reader() as reader:
         gathering = await _prepare(parts, scratch, request, looker, model=0)
         await gathering.run(looker, reader)
         gathering.conclude(request.allow_removals)
-    return gathering
+    held = [Decision(url, Change.HELD, Keep(), reason) for url, reason in gathering.held.items()]
+    return sorted([*gathering.recorder.decided, *held], key=lambda decision: (decision.change, decision.url))
 
 
 async def _gather_and_fill(parts: Parts, state: State, request: Request, model: int, filler: Filler) -> Gathering:
@@ -68,7 +69,7 @@ async def _gather_and_fill(parts: Parts, state: State, request: Request, model: 
         gathering = await _prepare(parts, state, request, looker, model)
         looking = asyncio.create_task(gathering.run(looker, reader))
         try:
-            await filler.until(lambda: not looking.done(), gathering.recorder.flush)
+            await filler.beside(looking, gathering.recorder.flush)
             await looking
         finally:
             looking.cancel()
@@ -94,7 +95,7 @@ async def _prepare(parts: Parts, state: State, request: Request, looker: Looker,
         known = {url: replace(page, rules="") for url, page in known.items()}
     recorder = Recorder(state, parts, model)
     listed = {found.url for found in discovered.found}
-    return Gathering(parts, state, recorder, known, discovered, frontier, listed)
+    return Gathering(parts, state, recorder, known, discovered, frontier, listed=listed)
 
 
 def summarise(gathering: Gathering) -> Summary:

@@ -109,17 +109,17 @@ class Filler:
         self._parts.progress.step("passages", self.embedded, self.embedded + left)
         return True
 
-    async def until(self, more_to_come: Callable[[], bool], flush: Callable[[], None]) -> None:
-        """Embed and upsert full windows while pages still come in, and whatever is left in the end."""
+    async def beside(self, looking: asyncio.Task[None], flush: Callable[[], None]) -> None:
+        """Embed and upsert full windows while pages are still looked at; `flush` writes down those decided so far."""
         warming: asyncio.Task[None] | None = None
-        while more_to_come():
+        while not looking.done():
             flush()
             if warming is None and self._state.embeddings.waiting(self._model, 1):
                 warming = asyncio.create_task(asyncio.to_thread(self._parts.embedder.warm))
             if await self.embed(at_least=WINDOW):
                 self.upsert()
             else:
-                await asyncio.sleep(0.05)
+                await asyncio.wait({looking}, timeout=0.05)
         if warming is not None:
             await warming
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 
-from indexer.changes import Change, Decision, Forget, Known, Status, Write, standing
+from indexer.changes import Change, Decision, Forget, Keep, Known, Status, Write, standing
 from indexer.sketches import nearly_same
 from indexer.state.writing import State
 from indexer.sync.parts import Parts
@@ -21,6 +22,8 @@ class Recorder:
         self._state, self._parts, self.model = state, parts, model
         self._batch: list[tuple[Decision, Known | None]] = []
         self.counts: Counter[Change] = Counter()
+        self.decided: list[Decision] = []
+        """What was decided of pages that are not as they were, without their texts."""
         self.arrived: dict[str, list[str]] = defaultdict(list)
         """URLs that became live pages in this run, by the hash of their text."""
         self.texts: set[str] = set()
@@ -28,6 +31,8 @@ class Recorder:
 
     def add(self, decision: Decision, known: Known | None) -> None:
         self.counts[decision.change] += 1
+        if decision.change is not Change.UNCHANGED:
+            self.decided.append(replace(decision, action=Keep()))
         if isinstance(decision.action, Write) and decision.action.document:
             self.texts.add(decision.action.document.text_hash)
         if isinstance(decision.action, Forget | Write):

@@ -7,6 +7,7 @@ down in `VectorStore` and checked for every engine by one suite of tests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -56,3 +57,19 @@ class VectorStore(Protocol):
 
     def close(self) -> None:
         """Flush and let go of the engine; closing twice is no fault."""
+
+
+def open_store(
+    location: str | Path, collection: str, dimensions: int, api_key: str | None = None, timeout: int = 10
+) -> VectorStore:
+    """The collection in a folder (the embedded engine), or on the Qdrant server at an http(s) address.
+
+    Made where there is none. Raises StoreUnavailable where the engine cannot be reached.
+    """
+    if str(location).startswith(("http://", "https://")):
+        from indexer.vectors.server import open_server_store
+
+        return open_server_store(str(location), collection, dimensions, api_key, timeout)
+    from indexer.vectors.edge import EdgeStore
+
+    return EdgeStore(Path(location) / collection, dimensions)

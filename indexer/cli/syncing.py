@@ -1,0 +1,88 @@
+"""A run from the command line: its parts from the configuration, its progress, and what it says at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from indexer.cli.asking import normal_url
+from indexer.cli.building import parts_of
+from indexer.cli.output import Bars, Lines, Silence
+from indexer.config import Config
+from indexer.records import Summary
+from indexer.report import Table
+from indexer.state.writing import open_state, scratch_copy
+from indexer.sync import Request, plan_run, run
+from indexer.sync.holding import holding
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run did, and what its person should know or do next."""
+
+    summary: Summary
+    advice: tuple[str, ...]
+
+
+def progress(silent: bool) -> Bars | Lines:
+    """Bars on a terminal, plain lines elsewhere."""
+    if silent:
+        return Silence()
+    return Bars() if sys.stderr.isatty() else Lines()
+
+
+def page_urls(config: Config, urls: Iterable[str]) -> tuple[str, ...]:
+    """The normal forms of the pages a person named."""
+    return tuple(dict.fromkeys(normal_url(url, config) for url in urls))
+
+
+def sync(config: Config, request: Request, shown: Bars | Lines) -> Result:
+    """One run, alone with the state database."""
+    database = config.store.state
+    with holding(database, datetime.now(UTC)), open_state(database) as state, shown:
+        summary = asyncio.run(run(parts_of(config, shown), state, request))
+        return Result(summary, tuple(_advice(summary, state.reads.held_back(), state.reads.faults())))
+
+
+def plan(config: Config, request: Request, shown: Bars | Lines) -> Table:
+    """What a run would do with which page, as a table; nothing is kept."""
+    with tempfile.TemporaryDirectory() as directory, shown:
+        with scratch_copy(config.store.state, Path(directory) / "plan.db") as scratch:
+            planned = asyncio.run(plan_run(parts_of(config, shown), scratch, request))
+    return Table(("change", "url", "reason"), [(p.change, p.url, p.reason) for p in planned])
+
+
+def sentence(summary: Summary) -> str:
+    """The run in one line."""
+    s = summary
+    parts = [f"{s.seen} pages looked at"]
+    counted = {
+        "new": s.new, "changed": s.changed, "moved": s.moved, "unchanged": s.unchanged, "gone": s.gone,
+        "failed": s.failed, "held back": s.held,
+    }  # fmt: skip
+    parts += [f"{count} {name}" for name, count in counted.items() if count]
+    parts.append(f"{s.embedded_passages} passages embedded")
+    parts.append(f"{s.lists_changed} neighbour lists changed")
+    return ", ".join(parts) + f" in {s.seconds:.1f} s"
+
+
+def _advice(summary: Summary, held: list[tuple[str, str]], faults: list[tuple[str, str]]) -> list[str]:
+    lines = []
+    if held:
+        url, reason = held[0]
+        lines.append(
+            f"{len(held)} pages would have left the index and were held back, such as {url} ({reason})."
+            " If that is right, run `indexer sync --allow-removals`; if not, mend the site and sync again."
+        )
+    if faults:
+        url, reason = faults[0]
+        lines.append(
+            f"{len(faults)} addresses could not be read, such as {url} ({reason})."
+            " Nothing of them was changed; the next sync tries again. All: `indexer status`"
+        )
+    return [f"indexer: {line}" for line in lines]
