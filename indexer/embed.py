@@ -168,7 +168,11 @@ class SentenceTransformerEmbedder:
         self.warm()
         assert self._loaded is not None  # noqa: S101 - warm() has loaded it
         vectors = self._loaded.encode(
-            list(texts), batch_size=self._batch, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
+            list(texts),
+            batch_size=self._batch,
+            convert_to_numpy=True,
+            normalize_embeddings=True,
+            show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
 

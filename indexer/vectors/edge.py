@@ -83,9 +83,7 @@ class EdgeStore:
         with self._explained():
             for start in range(0, len(vectors), _QUERIES):
                 requests = [
-                    QueryRequest(
-                        limit, query=Query.Nearest(vector), filter=condition, params=SearchParams(exact=True)
-                    )
+                    QueryRequest(limit, query=Query.Nearest(vector), filter=condition, params=SearchParams(exact=True))
                     for vector in vectors[start : start + _QUERIES].tolist()
                 ]
                 for found in self._open.query_batch(QueryBatchRequest(requests)):
