@@ -277,10 +277,10 @@ def _value(node: yaml.Node, at: Key, environ: Mapping[str, str], faults: list[_F
 
     text = _VARIABLE.sub(variable, node.value)
     tag = node.tag
-    if text != node.value and node.style is None:
-        tag = yaml.SafeLoader("").resolve(yaml.ScalarNode, text, (True, False))
     loader = yaml.SafeLoader("")
-    return loader.construct_object(yaml.ScalarNode(tag, text, node.start_mark, node.end_mark))  # type: ignore[no-untyped-call]
+    if text != node.value and getattr(node, "style", None) is None:
+        tag = loader.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return loader.construct_object(yaml.ScalarNode(tag, text, node.start_mark, node.end_mark))
 
 
 def _fault(detail: dict[str, Any]) -> _Fault:

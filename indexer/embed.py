@@ -187,7 +187,8 @@ def _load(model: Model) -> SentenceTransformer:
 
     if model.name != MINILM:
         return SentenceTransformer(str(model.folder), device="cpu", local_files_only=True)
-    from sentence_transformers.models import Normalize, Pooling, Transformer  # noqa: TID251
+    from sentence_transformers.base.modules import Transformer  # noqa: TID251
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling  # noqa: TID251
 
     # Put together by hand: nothing in the package's folder gets to say what is run.
     reader = Transformer(str(model.folder), max_seq_length=model.limit, model_kwargs={"use_safetensors": True})

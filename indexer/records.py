@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 # --- discover ---------------------------------------------------------------------------------------------------------
 
@@ -231,7 +234,7 @@ class Point:
     key: str
     url: str
     language: str
-    vector: Sequence[float]
+    vector: npt.NDArray[np.float32]
 
 
 class Hit(NamedTuple):
