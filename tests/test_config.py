@@ -285,6 +285,13 @@ def test_a_section_that_is_a_list_is_told_its_keys(tmp_path: Path) -> None:
     assert "a section with the keys model, batch" in one_fault(tmp_path, SITE + "embed: [x]\n")
 
 
+@pytest.mark.parametrize("value", ["two\\nlines", " blank", "blank ", "ümlaut"])
+def test_header_values_that_cannot_be_sent_are_refused(tmp_path: Path, value: str) -> None:
+    fault = one_fault(tmp_path, SITE + f'fetch: {{headers: {{Accept: "{value}"}}}}\n')
+    assert fault.startswith("2: fetch.headers.Accept: ")
+    assert "one line of ASCII" in fault
+
+
 def test_secrets_are_not_repeated(tmp_path: Path) -> None:
     shown = "\n".join(
         faults(

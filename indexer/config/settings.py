@@ -15,7 +15,7 @@ from indexer.urls import Site, absolute, make_site
 
 USER_AGENT = "indexer/0.1 (keeps a site's internal links in view; obeys robots.txt)"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\x20-\x7e\t]*")
+_HEADER_VALUE = re.compile(r"([!-~]([ -~\t]*[!-~])?)?")
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)*(:\d{1,5})?")
 _LISTEN = re.compile(r"([\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
 _DURATION = re.compile(r"[1-9]\d*[mhd]")
@@ -121,7 +121,7 @@ def _header_name(name: str) -> str:
 
 def _header_value(value: str) -> str:
     if not _HEADER_VALUE.fullmatch(value):
-        raise ValueError("one line of ASCII")
+        raise ValueError("one line of ASCII, without blanks at its ends")
     return value
 
 
