@@ -8,7 +8,7 @@ IndexerError
 ├── ModelUnavailable      the embedding model cannot be found or is not the published one
 ├── StoreError
 │   ├── StoreUnavailable  the vector store is away, or another process holds it
-│   └── StoreMismatch     the vector store belongs to another state database
+│   └── StoreMismatch     the vector store belongs to another state database, or holds vectors of another size
 └── StateError
     ├── StateVersion      the database was written by a newer program, or is none of ours
     └── StateLocked       another run holds the database
@@ -52,7 +52,7 @@ class StoreUnavailable(StoreError):
 
 
 class StoreMismatch(StoreError):
-    """The vector store was filled by another state database."""
+    """The vector store was filled by another state database, or with vectors of another size."""
 
 
 class StateError(IndexerError):

@@ -22,7 +22,8 @@ Vectors = npt.NDArray[np.float32]
 class VectorStore(Protocol):
     """One collection: the pages' vectors under one model. Open it for the length of a run, close it at the end.
 
-    Every method raises StoreUnavailable when the engine is away or fails; nothing else.
+    Every method raises StoreUnavailable when the engine is away or fails, and StoreMismatch when it is handed a vector
+    of another size than the collection's; nothing else.
     """
 
     def upsert(self, points: Iterable[Point]) -> None:
@@ -47,7 +48,7 @@ class VectorStore(Protocol):
         """The state database's id and the generation it last wrote here; None in a new collection."""
 
     def claim(self, database: str, generation: int) -> None:
-        """Write down which state database owns this collection, and its generation."""
+        """Write down which state database owns this collection, and its generation: as durable as an upsert here."""
 
     def flush(self) -> None:
         """Return once everything so far survives a crash of the machine."""
