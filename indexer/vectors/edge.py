@@ -178,7 +178,7 @@ def _make(folder: Path, dimensions: int) -> None:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     config = EdgeConfig(
-        # Dot product of unit vectors: cosine distance would normalise them once more, and change their bits.
+        # Of unit vectors the dot product is the cosine, and nobody normalises them once more.
         vectors=EdgeVectorParams(size=dimensions, distance=Distance.Dot),
         # m=0: no graph. Every search is exact, and building one takes 50 s for 100,000 points.
         hnsw_config=HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=10**9),

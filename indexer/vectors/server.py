@@ -85,7 +85,7 @@ class ServerStore:
         self._address, self._name, self._pauses = address, collection, pauses
         self._chunk = max(1, _NUMBERS // dimensions)
         if not self._ask(client.collection_exists, collection):
-            # Dot product of unit vectors: cosine distance would normalise them once more, and change their bits.
+            # Of unit vectors the dot product is the cosine, and nobody normalises them once more, changing their bits.
             vectors = models.VectorParams(size=dimensions, distance=models.Distance.DOT)
             self._ask(client.create_collection, collection, vectors)
         info = self._ask(client.get_collection, collection)
@@ -146,7 +146,11 @@ class ServerStore:
         self._ask(self._open.upsert, self._name, [marker], wait=True)
 
     def flush(self) -> None:
-        """Nothing is left to do: every write has waited for the server."""
+        """Nothing is left to do: every write has waited until the server had it in its log.
+
+        A server's machine that loses its power may lose the last seconds of its log, the claim among them: its
+        generation then tells.
+        """
 
     def drop(self) -> None:
         self._ask(self._open.delete_collection, self._name)
