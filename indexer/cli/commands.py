@@ -18,7 +18,7 @@ from indexer.config import Config, load, starter
 from indexer.errors import IndexerError, UsageError
 from indexer.links import Addresses, content_targets
 from indexer.report import duplicates_table, neighbours_table
-from indexer.state.reads import Reads, open_reads
+from indexer.state.reads import open_reads
 
 app = typer.Typer(
     no_args_is_help=True,

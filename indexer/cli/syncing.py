@@ -46,13 +46,14 @@ def sync(config: Config, request: Request, shown: Bars | Lines) -> Result:
     database = config.store.state
     with holding(database, datetime.now(UTC)), open_state(database) as state, shown:
         summary = asyncio.run(run(parts_of(config, shown), state, request))
-        return Result(summary, tuple(_advice(summary, state.reads.held_back(), state.reads.faults())))
+        return Result(summary, tuple(_advice(state.reads.held_back(), state.reads.faults())))
 
 
 def plan(config: Config, request: Request, shown: Bars | Lines) -> Table:
     """What a run would do with which page, as a table; nothing is kept."""
-    with tempfile.TemporaryDirectory() as directory, shown:
-        with scratch_copy(config.store.state, Path(directory) / "plan.db") as scratch:
+    with tempfile.TemporaryDirectory() as directory:
+        database = Path(directory) / "plan.db"
+        with scratch_copy(config.store.state, database) as scratch, shown:
             planned = asyncio.run(plan_run(parts_of(config, shown), scratch, request))
     return Table(("change", "url", "reason"), [(p.change, p.url, p.reason) for p in planned])
 
@@ -71,7 +72,7 @@ def sentence(summary: Summary) -> str:
     return ", ".join(parts) + f" in {s.seconds:.1f} s"
 
 
-def _advice(summary: Summary, held: list[tuple[str, str]], faults: list[tuple[str, str]]) -> list[str]:
+def _advice(held: list[tuple[str, str]], faults: list[tuple[str, str]]) -> list[str]:
     lines = []
     if held:
         url, reason = held[0]

@@ -24,15 +24,96 @@ _KINDS = {
     "figcaption": BlockKind.CAPTION, "caption": BlockKind.CAPTION,
 }  # fmt: skip
 _BLOCKS = frozenset(_KINDS) | frozenset(
-    "address article aside blockquote body center details dialog dir div dl fieldset figure footer form header hgroup"
-    " hr legend main menu nav ol p search section summary table tbody tfoot thead tr ul".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "fieldset",
+        "figure",
+        "footer",
+        "form",
+        "header",
+        "hgroup",
+        "hr",
+        "legend",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "p",
+        "search",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "tfoot",
+        "thead",
+        "tr",
+        "ul",
+    ]
 )
 _SILENT = frozenset(
-    "applet audio button canvas datalist embed head iframe input map math meter noembed noframes noscript object"
-    " option progress rp rt script select style svg template textarea video".split()
+    [
+        "applet",
+        "audio",
+        "button",
+        "canvas",
+        "datalist",
+        "embed",
+        "head",
+        "iframe",
+        "input",
+        "map",
+        "math",
+        "meter",
+        "noembed",
+        "noframes",
+        "noscript",
+        "object",
+        "option",
+        "progress",
+        "rp",
+        "rt",
+        "script",
+        "select",
+        "style",
+        "svg",
+        "template",
+        "textarea",
+        "video",
+    ]
 )
 _CODE = frozenset(("code", "kbd", "samp", "tt", "var"))
-_MARKUP = frozenset("abbr b big cite del dfn em i ins mark q s small strike strong sub sup u".split())
+_MARKUP = frozenset(
+    [
+        "abbr",
+        "b",
+        "big",
+        "cite",
+        "del",
+        "dfn",
+        "em",
+        "i",
+        "ins",
+        "mark",
+        "q",
+        "s",
+        "small",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "u",
+    ]
+)
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NOT_FOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
 

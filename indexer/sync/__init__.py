@@ -17,15 +17,17 @@ from dataclasses import asdict, replace
 
 from indexer.changes import Change, Decision, Keep
 from indexer.discover import Frontier
+from indexer.neighbours import Rule
 from indexer.records import Discovered, Found, Summary
 from indexer.state.writing import State
-from indexer.sync.fill import Filler
+from indexer.sync.fill import Filler, repair
 from indexer.sync.gather import Gathering
-from indexer.sync.parts import Looker, Parts, Request
-from indexer.sync.record import Recorder
 from indexer.sync.lists import relist
+from indexer.sync.parts import Looker, Parts, Progress, Request
+from indexer.sync.record import Recorder
+from indexer.vectors import VectorStore
 
-__all__ = ["Parts", "Request", "plan_run", "run"]
+__all__ = ["Parts", "Request", "mend", "plan_run", "run"]
 
 
 async def run(parts: Parts, state: State, request: Request) -> Summary:
@@ -60,6 +62,12 @@ async def plan_run(parts: Parts, scratch: State, request: Request) -> list[Decis
         gathering.conclude(request.allow_removals)
     held = [Decision(url, Change.HELD, Keep(), reason) for url, reason in gathering.held.items()]
     return sorted([*gathering.recorder.decided, *held], key=lambda decision: (decision.change, decision.url))
+
+
+def mend(state: State, store: VectorStore, model: int, rule: Rule, progress: Progress) -> None:
+    """Make the vector store hold what the state says, and every list what the store answers then."""
+    repair(state, store, model)
+    relist(state, lambda: store, model, rule, progress)
 
 
 async def _gather_and_fill(parts: Parts, state: State, request: Request, model: int, filler: Filler) -> Gathering:

@@ -126,10 +126,9 @@ class Gathering:
                 self._crawl_on(self.state.pages.links(url))
 
     def _crawl_on(self, links: Iterable[Link]) -> None:
-        for link in links:
-            if link.internal and link.follow:
-                self.listed.add(link.target)
-                self.frontier.add(link.target)
+        targets = [link.target for link in links if link.internal and link.follow]
+        self.listed.update(targets)
+        self.frontier.add_linked(targets)
 
     def _take(self, decision: Decision, seen: Seen) -> None:
         """Write down at once what adds or changes a page; let wait what would take a live page away."""

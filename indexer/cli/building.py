@@ -1,0 +1,79 @@
+"""From the configuration to the parts of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+
+from indexer.changes import Guard, Policy
+from indexer.config import Config
+from indexer.discover import discover, wanted
+from indexer.embed import Model, SentenceTransformerEmbedder, find_model
+from indexer.folder import FolderLooker
+from indexer.neighbours import Rule
+from indexer.records import Discovered, SourceFault
+from indexer.sync.parts import Looker, Parts, Progress
+from indexer.sync.reading import ExtractRules, ProcessReader, ReadingRules
+from indexer.vectors import VectorStore, open_store
+
+_READING = 1
+"""Counted up when pages are read in another way, so that every page is read anew."""
+
+
+def parts_of(config: Config, progress: Progress) -> Parts:
+    """Everything a run needs, nothing of it started. Raises ModelUnavailable."""
+    site, model = config.site_address, find_model(config.embed.model)
+    sources, keep = config.discover, config.neighbours.min_similarity
+    rules = ExtractRules(config.extract.content, config.extract.remove)
+    return Parts(
+        site=site,
+        policy=Policy(config.extract.min_words, config.safety.gone_after, _rules(config)),
+        guard=Guard(config.safety.max_removed, config.safety.max_removed_share),
+        rule=Rule(config.neighbours.keep, model.floor if keep is None else keep),
+        concurrency=config.fetch.concurrency,
+        wanted=lambda url: site.page(url) == url and wanted(url, sources.include, sources.exclude),
+        looker=_looker(config),
+        discover=partial(_discover, config),
+        reader=lambda: ProcessReader(ReadingRules(site, rules, model.counter)),
+        fingerprint=model.fingerprint,
+        embedder=SentenceTransformerEmbedder(model, config.embed.batch),
+        open_store=partial(store_of, config, model),
+        now=lambda: datetime.now(UTC),
+        progress=progress,
+    )
+
+
+def store_of(config: Config, model: Model, collection: str) -> VectorStore:
+    """The collection of this name in the configured vector store."""
+    store = config.store
+    return open_store(store.vectors, collection, model.dimensions, store.api_key, store.timeout)
+
+
+def _looker(config: Config) -> Callable[[], Looker]:
+    site = config.site_address
+    if config.folder is not None:
+        return partial(FolderLooker, config.folder, site, config.fetch.max_bytes)
+    from indexer.fetch import Fetcher
+
+    return partial(Fetcher, site, config.fetch)
+
+
+async def _discover(config: Config, looker: Looker, worked_before: frozenset[str]) -> Discovered:
+    if isinstance(looker, FolderLooker):
+        return looker.discovered()
+    from indexer.fetch import Fetcher
+
+    assert isinstance(looker, Fetcher)  # noqa: S101 - _looker makes no others
+    if looker.robots_fault is not None:
+        return Discovered((), (), (SourceFault("robots.txt", looker.robots_fault),))
+    return await discover(config.site_address, config.discover, looker.sitemaps, looker.get, worked_before)
+
+
+def _rules(config: Config) -> str:
+    """Names the settings and the program that a page was read with: another name, and it is read anew."""
+    said = [_READING, version("trafilatura"), config.extract.model_dump(), config.site_address.base]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
