@@ -22,7 +22,7 @@ pytestmark = [
 
 DIMENSIONS = 4
 LANGUAGES = ("en", "de", "")
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(params=PLACES)
