@@ -193,7 +193,7 @@ def _retired(url: str, known: Known | None, status: Status, reason: str, redirec
     return Decision(url, change, Write(status, redirect_to=redirect_to, note=reason), reason, leaves)
 
 
-# --- pages that leave -------------------------------------------------------------------------------------------------
+# --- pages that leave -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ def moves(
     return moved
 
 
-# --- pages with the same text -----------------------------------------------------------------------------------------
+# --- pages with the same text ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where a site's pages are named: sitemaps, feeds, a file of addresses, a crawl. Asks through the `get` it is handed."""
+"""Where a site's pages are named: sitemaps, feeds, a file of addresses, a crawl. Asks through a `get` it is handed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, cast
 from urllib.parse import urljoin, urlsplit
-from xml.etree.ElementTree import ParseError, XMLPullParser
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from indexer.records import Discovered, Failed, Found, Missing, SourceFault
 from indexer.urls import Site, absolute
@@ -102,7 +102,7 @@ def _ordered(lastmods: dict[str, datetime | None]) -> tuple[Found, ...]:
     return tuple(found)
 
 
-# --- sitemaps ----------------------------------------------------------------------------------------------------------
+# --- sitemaps -------------------------------------------------------------------------------------------------------
 
 
 async def _read_sitemaps(addresses: Sequence[str], needed: set[str], get: Get, findings: _Findings) -> None:
@@ -129,7 +129,7 @@ async def _read_sitemaps(addresses: Sequence[str], needed: set[str], get: Get, f
 
 
 def _read_sitemap(address: str, body: bytes, must_work: bool, findings: _Findings) -> list[str]:
-    """Take in the pages a sitemap names; the addresses of the sitemaps it names. What can be read of a broken one is."""
+    """Take in the pages a sitemap names, of a broken one what can be read; the addresses of the sitemaps it names."""
     text, fault = _unzipped(body)
     inner: list[str] = []
     named_before = len(findings.lastmods)
@@ -167,7 +167,7 @@ class _NotASitemap(Exception):
 def _entries(text: bytes) -> Iterator[tuple[str, str, datetime | None]]:
     """Kind ("url" or "sitemap"), address and date of each entry, whatever the namespace. Raises ParseError at the
     first fault, after all that stands before it; entities are never expanded (expat's own limits hold)."""
-    parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
+    parser = XMLPullParser(("start", "end"))  # type: ignore[var-annotated]
     loc, lastmod, depth = "", None, 0
     for start in range(0, len(text), 65536):
         error = None
@@ -175,7 +175,7 @@ def _entries(text: bytes) -> Iterator[tuple[str, str, datetime | None]]:
             parser.feed(text[start : start + 65536])
         except ParseError as fault:
             error = fault
-        for event, element in parser.read_events():
+        for event, element in cast("Iterator[tuple[str, Element]]", parser.read_events()):
             name = str(element.tag).rpartition("}")[2].lower()
             if event == "start":
                 if depth == 0 and name not in ("urlset", "sitemapindex"):
@@ -227,7 +227,7 @@ def _unzipped(body: bytes) -> tuple[bytes, str | None]:
     return b"".join(parts), None
 
 
-# --- other sources -----------------------------------------------------------------------------------------------------
+# --- other sources --------------------------------------------------------------------------------------------------
 
 
 async def _read_feed(address: str, get: Get, findings: _Findings) -> None:
@@ -267,7 +267,7 @@ def _read_file(path: Path, findings: _Findings) -> None:
     findings.sources.append(str(path))
 
 
-# --- which URLs count --------------------------------------------------------------------------------------------------
+# --- which URLs count -----------------------------------------------------------------------------------------------
 
 
 def wanted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:

@@ -139,7 +139,7 @@ class Fetcher:
         return self._robots_fault
 
     async def fetch(self, url: str, validators: Validators = NO_VALIDATORS) -> FetchOutcome:
-        """What the site answers for the page `url`; a redirect is told, not followed, so that no page is asked twice."""
+        """What the site answers for the page `url`; a redirect is told, not followed: no page is asked for twice."""
         if self._robots_fault is not None:
             return Failed(url, self._robots_fault)
         if self._robots and not self._robots.can_fetch(url, self._settings.user_agent):
@@ -361,7 +361,7 @@ def _why_unreachable(site: Site, error: Exception) -> str:
     return f"{host} cannot be reached ({said}): check `site` in the configuration, and that the server is up"
 
 
-# --- bodies, decompressed no further than allowed ----------------------------------------------------------------------
+# --- bodies, decompressed no further than allowed -------------------------------------------------------------------
 
 
 async def _body(response: httpx.Response, max_bytes: int) -> bytes:

@@ -23,7 +23,7 @@ from indexer.records import (
 )
 from indexer.urls import Site, twins
 
-_SUFFIXES = (".html", ".htm", ".xhtml")
+_SUFFIXES = ("html", "htm", "xhtml")
 _ERROR_PAGE = "404"
 """What static hosts show for addresses that do not exist; it is a file like the others, and no page."""
 
@@ -85,7 +85,7 @@ def _page_files(folder: str, prefix: str) -> Iterator[tuple[str, os.DirEntry[str
     """Path below the site's folder, and entry, of each page file."""
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
-            stem, suffix = os.path.splitext(entry.name)
+            stem, _, suffix = entry.name.rpartition(".")
             if entry.name.startswith(".") or stem == _ERROR_PAGE:
                 continue
             if entry.is_dir(follow_symlinks=False):

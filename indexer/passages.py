@@ -1,4 +1,4 @@
-"""Blocks to passages that fit the model: what is longer is read up to its limit only, and the rest dropped in silence."""
+"""Blocks to passages that fit the model, which reads a text up to its limit and drops the rest in silence."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _csv_line(cells: Iterable[Any]) -> str:
     return out.getvalue()
 
 
-# --- the tables -------------------------------------------------------------------------------------------------------
+# --- the tables -----------------------------------------------------------------------------------------------------
 
 
 def pages_table(pages: Iterable[PageRow], counts: Mapping[str, LinkCounts]) -> Table:

@@ -103,7 +103,7 @@ def twins(url: str) -> tuple[str, ...]:
 
 
 def _inside(site: Site, url: str) -> str | None:
-    scheme, host, path, query, _ = urlsplit(url)
+    _, host, path, query, _ = urlsplit(url)
     own_scheme, own_host, own_path, _, _ = urlsplit(site.base)
     if host != own_host and host not in site.hosts and host.removeprefix("www.") != own_host.removeprefix("www."):
         return None

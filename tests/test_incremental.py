@@ -33,7 +33,7 @@ titles = st.sampled_from(("Bees", "Bees", "Hives"))
 
 
 def a_text(number: int) -> str:
-    """Few words in any order: equal texts, equal vectors of different texts, and nearly equal ones come by themselves."""
+    """Few words in any order: equal texts, and equal vectors of different texts, come by themselves."""
     dice = random.Random(number)
     return " ".join(dice.choices(WORDS, k=dice.randint(3, 4)))
 

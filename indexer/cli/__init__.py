@@ -22,5 +22,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has seen enough (`| head`); nothing more may be written, not even at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -13,11 +14,12 @@ from indexer.changes import Guard, Policy
 from indexer.config import Config
 from indexer.discover import discover, wanted
 from indexer.embed import Model, SentenceTransformerEmbedder, find_model
+from indexer.extract import ExtractRules
 from indexer.folder import FolderLooker
 from indexer.neighbours import Rule
 from indexer.records import Discovered, SourceFault
 from indexer.sync.parts import Looker, Parts, Progress
-from indexer.sync.reading import ExtractRules, ProcessReader, ReadingRules
+from indexer.sync.reading import ProcessReader, ReadingRules
 from indexer.vectors import VectorStore, open_store
 
 _READING = 1
@@ -53,7 +55,7 @@ def store_of(config: Config, model: Model, collection: str) -> VectorStore:
     return open_store(store.vectors, collection, model.dimensions, store.api_key, store.timeout)
 
 
-def _looker(config: Config) -> Callable[[], Looker]:
+def _looker(config: Config) -> Callable[[], AbstractAsyncContextManager[Looker]]:
     site = config.site_address
     if config.folder is not None:
         return partial(FolderLooker, config.folder, site, config.fetch.max_bytes)

@@ -37,9 +37,7 @@ def verify(config: Config, repair: bool) -> Found:
             points = len(state.embeddings.stored_keys(number))
             if not wrong and not foreign:
                 return Found(f"both stores agree: {points} pages", True)
-            faults = (
-                f"{len(wrong)} of {points} pages are missing or not as they should be, {len(foreign)} do not belong"
-            )
+            faults = f"{len(wrong)} of {points} pages are missing or stale, {len(foreign)} do not belong there"
             if not repair:
                 return Found(f"the vector store differs: {faults}; `indexer verify --repair` mends it", False)
             mend(state, store, number, rule, Silence())

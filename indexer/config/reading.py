@@ -144,7 +144,7 @@ def _is_section(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Section)
 
 
-# --- faults -----------------------------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------------------------
 
 
 def _message(path: Path, source: _Source, faults: list[_Fault]) -> str:

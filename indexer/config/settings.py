@@ -34,7 +34,7 @@ def is_address(text: str) -> bool:
     return text.lower().startswith(("http://", "https://"))
 
 
-# --- checks: each gives the value back, or says what is allowed -------------------------------------------------------
+# --- checks: each gives the value back, or says what is allowed -----------------------------------------------------
 
 
 def _no_truth_value(value: Any) -> Any:
@@ -159,7 +159,7 @@ HeaderValue = Annotated[str, AfterValidator(_header_value)]
 File = Annotated[Path, AfterValidator(_file)]
 
 
-# --- the sections -----------------------------------------------------------------------------------------------------
+# --- the sections ---------------------------------------------------------------------------------------------------
 
 
 class Section(BaseModel):

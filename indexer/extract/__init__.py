@@ -84,7 +84,7 @@ def count_words(text: str) -> int:
     return len(_WORD.findall(_UNSPACED.sub(" ", text))) + unspaced // 2
 
 
-# --- bytes to a tree ---------------------------------------------------------------------------------------------------
+# --- bytes to a tree ------------------------------------------------------------------------------------------------
 
 
 def _parse(page: Fetched) -> Any:
@@ -111,7 +111,7 @@ def _detect(body: bytes) -> str | None:
     return "utf-8"
 
 
-# --- which blocks are the text -----------------------------------------------------------------------------------------
+# --- which blocks are the text --------------------------------------------------------------------------------------
 
 
 def _main(root: Any, dom: Dom, chosen: bool) -> tuple[list[int], str | None]:

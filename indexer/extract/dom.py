@@ -115,6 +115,7 @@ _MARKUP = frozenset(
     ]
 )
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_BLANKS = re.compile(r"[ \t\r\n\f\xa0\u200b]+")
 _NOT_FOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
 
 _TAG_ZONES = {"nav": Zone.NAVIGATION, "footer": Zone.FOOTER, "header": Zone.HEADER, "aside": Zone.ASIDE}
@@ -181,6 +182,7 @@ class _Open:
     is_block: bool
     chosen: bool
     name: str
+    silent: bool = False
     children: Counter[str] = field(default_factory=Counter)
     span_start: int | None = None
 
@@ -242,7 +244,7 @@ class _Walk:
             parent.children[name] += 1
         if name in _SILENT or _is_hidden(element):
             skip()
-            self._stack.append(_Open(element, Zone.CONTENT, BlockKind.PARAGRAPH, False, False, name))
+            self._stack.append(_Open(element, Zone.CONTENT, BlockKind.PARAGRAPH, False, False, name, silent=True))
             return
         is_block = name in _BLOCKS
         if is_block:
@@ -328,18 +330,12 @@ class _Walk:
     # --- text -------------------------------------------------------------------------------------------------------
 
     def _add(self, text: str | None) -> None:
-        if not text or not self._stack:
+        if not text or not self._stack or self._stack[-1].silent:
             return
-        if self._stack[-1].name in _SILENT or _is_hidden(self._stack[-1].element):
-            return
-        code = self._stack[-1].kind is BlockKind.CODE
-        if not code:
-            if text.strip():
-                if self._breaks > 1:
-                    self._flush()
-            elif self._length == 0:
-                return
-            text = re.sub(r"[ \t\r\n\f\xa0​]+", " ", text)
+        if self._stack[-1].kind is not BlockKind.CODE:
+            if self._breaks > 1 and text.strip():
+                self._flush()
+            text = _BLANKS.sub(" ", text)
             if self._length == 0 or self._text[-1].endswith(" "):
                 text = text.lstrip(" ")
         if not text:

@@ -110,7 +110,7 @@ def _declared_language(root: Any) -> str | None:
     return None
 
 
-# --- title -------------------------------------------------------------------------------------------------------------
+# --- title ----------------------------------------------------------------------------------------------------------
 
 
 def page_title(root: Any, blocks: Sequence[DomBlock]) -> str:
@@ -162,11 +162,8 @@ def _is_logo(element: Any) -> bool:
 
 
 def _meta(root: Any, *names: str) -> list[str]:
-    found = []
-    for element in root.iter("meta"):
-        if (element.get("property") or element.get("name") or "").lower() in names:
-            found.append(" ".join((element.get("content") or "").split()))
-    return [text for text in found if text]
+    named = (e for e in root.iter("meta") if (e.get("property") or e.get("name") or "").lower() in names)
+    return list(filter(None, (" ".join((e.get("content") or "").split()) for e in named)))
 
 
 def _text(element: Any) -> str:
@@ -179,7 +176,7 @@ def _same(one: str, other: str) -> bool:
     return re.sub(r"\W+", "", one).lower() == re.sub(r"\W+", "", other).lower()
 
 
-# --- language ----------------------------------------------------------------------------------------------------------
+# --- language -------------------------------------------------------------------------------------------------------
 
 
 def page_language(declared: str | None, prose: str) -> str:
@@ -198,6 +195,6 @@ def page_language(declared: str | None, prose: str) -> str:
 
 @cache
 def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from functools import cached_property
 from multiprocessing import get_context
 from types import TracebackType
 
@@ -36,7 +37,11 @@ def _start(rules: ReadingRules) -> None:
 
 def _read(fetched: Fetched) -> Document:
     assert _here is not None  # noqa: S101 - _start has run in this process
-    rules, counter = _here
+    return read_page(fetched, *_here)
+
+
+def read_page(fetched: Fetched, rules: ReadingRules, counter: TokenCounter) -> Document:
+    """The page's document with its passages."""
     document = extract(fetched, rules.site, rules.extract)
     return replace(document, passages=cut(document.title, document.blocks, counter))
 
@@ -45,9 +50,8 @@ class ProcessReader:
     """Reads pages in up to `processes` processes, started when the first page comes."""
 
     def __init__(self, rules: ReadingRules, processes: int | None = None) -> None:
-        self._rules, self._processes = rules, processes or min(4, os.cpu_count() or 1)
+        self.rules, self._processes = rules, processes or min(4, os.cpu_count() or 1)
         self._pool: ProcessPoolExecutor | None = None
-        self._counter: TokenCounter | None = None
 
     async def read(self, fetched: Fetched) -> Document | Failed:
         """The page's document with its passages; Failed where reading it breaks its process, twice."""
@@ -66,14 +70,17 @@ class ProcessReader:
 
     def cut(self, title: str, blocks: Sequence[Block]) -> tuple[Passage, ...]:
         """The passages of a stored text, cut in this process."""
-        if self._counter is None:
-            self._counter = self._rules.counter()
-        return cut(title, blocks, self._counter)
+        return cut(title, blocks, self.counter)
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        """The model's token counter in this process."""
+        return self.rules.counter()
 
     def _running(self) -> ProcessPoolExecutor:
         if self._pool is None:
             # "spawn": the embedding model's threads live in this process, and a fork would copy their locks.
-            self._pool = ProcessPoolExecutor(self._processes, get_context("spawn"), _start, (self._rules,))
+            self._pool = ProcessPoolExecutor(self._processes, get_context("spawn"), _start, (self.rules,))
         return self._pool
 
     async def __aenter__(self) -> ProcessReader:

@@ -88,7 +88,7 @@ class ToySite:
         self.log["200"] += 1
         return Fetched(url, page.body(), validators=Validators(etag=tag))
 
-    async def discover(self, _: object, worked_before: frozenset[str]) -> Discovered:
+    async def discover(self, _: object, __: frozenset[str]) -> Discovered:
         if self.crawl:
             return Discovered((Found(SITE.base),), (), crawl=True)
         listed = sorted((self.pages.keys() | self.redirects.keys()) - self.unlisted)
