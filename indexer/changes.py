@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -68,11 +68,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A fetched body and the document it holds."""
+    """A fetched body and the document it holds; `forward` where the page is nothing but a meta refresh."""
 
     fetched: Fetched
     document: Document
     body_hash: str
+    forward: Redirected | None = None
 
 
 Seen: TypeAlias = Read | NotModified | Redirected | Missing | Skipped | Forbidden | Failed
@@ -146,6 +147,10 @@ def decide(known: Known | None, seen: Seen, listed: bool, policy: Policy) -> Dec
             return _retired(url, known, Status.SKIPPED, reason)
         case Forbidden():
             return _retired(url, known, Status.FORBIDDEN, "forbidden by robots.txt")
+        case Read(fetched, _, body_hash, Redirected() as forward):
+            decision = decide(known, forward, listed, policy)
+            # Thousands of such stubs stand on some sites: each is asked "changed since?" like a page.
+            return replace(decision, action=_read_from(decision.action, fetched, body_hash, policy))
         case Read(fetched, document, body_hash):
             status = _status(document, policy)
             write = Write(status, document, None, document.note, fetched.validators, body_hash, policy.rules)
@@ -153,9 +158,12 @@ def decide(known: Known | None, seen: Seen, listed: bool, policy: Policy) -> Dec
             return Decision(url, change, write, status.value, leaves=was_live and status is not Status.LIVE)
 
 
-def forwarded(read: Read, target: str | None) -> Redirected:
-    """A page that is nothing but a meta refresh, as the redirect it amounts to."""
-    return Redirected(read.fetched.url, target, read.document.refresh or "")
+def _read_from(
+    action: Keep | Forget | Write, fetched: Fetched, body_hash: str, policy: Policy
+) -> Keep | Forget | Write:
+    if not isinstance(action, Write):
+        return action
+    return replace(action, validators=fetched.validators, body_hash=body_hash, rules=policy.rules)
 
 
 def _url(seen: Seen) -> str:

@@ -14,7 +14,7 @@ from indexer.changes import Guard, Policy
 from indexer.config import Config
 from indexer.discover import discover, wanted
 from indexer.embed import Model, SentenceTransformerEmbedder, find_model
-from indexer.extract import ExtractRules
+from indexer.extract.rules import ExtractRules
 from indexer.folder import FolderLooker
 from indexer.neighbours import Rule
 from indexer.records import Discovered, SourceFault

@@ -17,7 +17,6 @@ from indexer.changes import (
     Status,
     Write,
     decide,
-    forwarded,
     moves,
 )
 from indexer.discover import Frontier
@@ -106,17 +105,17 @@ class Gathering:
         document = await reader.read(outcome)
         if isinstance(document, Failed):
             return document
-        read = Read(outcome, document, body_hash)
-        if document.refresh is None:
-            return read
-        target = self.parts.site.page(document.refresh, outcome.url)
-        return read if target == outcome.url else forwarded(read, target)
+        forward = None
+        if document.refresh is not None:
+            target = self.parts.site.page(document.refresh, outcome.url)
+            forward = None if target == outcome.url else Redirected(outcome.url, target, document.refresh)
+        return Read(outcome, document, body_hash, forward)
 
     def _lead_on(self, seen: Seen) -> None:
         match seen:
-            case Redirected(_, str(to), _):
+            case Redirected(_, str(to), _) | Read(forward=Redirected(_, str(to), _)):
                 self.frontier.add(to)
-            case Read(_, document, _):
+            case Read(_, document, _, None):
                 if document.canonical:
                     self.frontier.add(document.canonical)
                 if self.discovered.crawl and not document.nofollow:

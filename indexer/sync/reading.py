@@ -12,7 +12,7 @@ from functools import cached_property
 from multiprocessing import get_context
 from types import TracebackType
 
-from indexer.extract import ExtractRules, extract
+from indexer.extract.rules import ExtractRules
 from indexer.passages import TokenCounter, cut
 from indexer.records import Block, Document, Failed, Fetched, Passage
 from indexer.urls import Site
@@ -42,6 +42,9 @@ def _read(fetched: Fetched) -> Document:
 
 def read_page(fetched: Fetched, rules: ReadingRules, counter: TokenCounter) -> Document:
     """The page's document with its passages."""
+    # The parsers take most of a second to import, and a run in which nothing changed has nothing to parse.
+    from indexer.extract.document import extract
+
     document = extract(fetched, rules.site, rules.extract)
     return replace(document, passages=cut(document.title, document.blocks, counter))
 
