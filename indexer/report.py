@@ -22,6 +22,11 @@ class Table:
     columns: tuple[str, ...]
     rows: Iterable[Sequence[Cell]]
 
+    def without(self, *names: str) -> Table:
+        """The table without these columns."""
+        kept = [n for n, name in enumerate(self.columns) if name not in names]
+        return Table(tuple(self.columns[n] for n in kept), ([row[n] for n in kept] for row in self.rows))
+
     def records(self) -> Iterator[dict[str, Cell]]:
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 

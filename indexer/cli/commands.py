@@ -17,7 +17,8 @@ from indexer.cli.output import Format, print_table
 from indexer.config import Config, load, starter
 from indexer.errors import IndexerError, UsageError
 from indexer.links import Addresses, content_targets
-from indexer.report import duplicates_table, neighbours_table
+from indexer.records import PageRow
+from indexer.report import Table, duplicates_table, neighbours_table
 from indexer.state.reads import open_reads
 
 app = typer.Typer(
@@ -34,6 +35,8 @@ QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing 
 VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="Say on stderr what is done and why.")]
 ProgressOption = Annotated[bool, typer.Option("--no-progress", help="No progress on stderr.")]
 DEFAULT_CONFIG = Path("config.yaml")
+
+_log = logging.getLogger("indexer")
 
 
 def _print_version(wanted: bool) -> None:
@@ -69,7 +72,12 @@ def init(
     """Write a commented config.yaml for a site."""
     if config.exists():
         raise UsageError(f"{config} is there already: edit it, or name another file with --config")
-    config.write_text(starter(site), encoding="utf-8")
+    text = starter(site)
+    if "://" not in site:
+        # Paths in a configuration are relative to its file, not to where the command was given.
+        here = os.path.relpath(site, config.resolve().parent)
+        text = text.replace(f"\nsite: {site}\n", f"\nsite: {here}\n")
+    config.write_text(text, encoding="utf-8")
     _load(config)
     print(f"wrote {config}; now run: indexer sync" + ("" if config == DEFAULT_CONFIG else f" --config {config}"))
 
@@ -116,37 +124,60 @@ def neighbours(
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="At most so many.")] = 20,
     min_similarity: Annotated[float, typer.Option("--min-similarity", help="Only pages at least this near.")] = -1.0,
     form: FormatOption = Format.table,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    _: ProgressOption = False,
 ) -> None:
     """Print the pages nearest to one page, best first."""
     from indexer.cli.asking import page_for
 
+    _speak(quiet, verbose)
     settings = _load(config)
     with open_reads(settings.store.state) as reads:
         page = page_for(url, settings, reads)
         linked = content_targets(reads.links_of(page.page), Addresses(lambda address: reads.page([address])))
         rows = [row for row in reads.neighbours(page.page)[:count] if row.similarity >= min_similarity]
         if page.status != "indexed":
-            print(f"indexer: {page.url} is not indexed: {page.note or page.status}", file=sys.stderr)
-        print_table(neighbours_table(rows, lambda row: row.neighbour_url in linked), form)
+            _log.warning("%s is not indexed: %s", page.url, _why_not(page))
+        table = neighbours_table(rows, lambda row: row.neighbour_url in linked)
+        print_table(table.without("url", "title") if form is Format.table else table, form)
+
+
+def _why_not(page: PageRow) -> str:
+    return f"its text stands at {page.stands_for}" if page.stands_for else page.note or page.status
 
 
 app.command("neighbors", hidden=True)(neighbours)
 
 
 @app.command()
-def duplicates(config: ConfigOption = DEFAULT_CONFIG, form: FormatOption = Format.table) -> None:
+def duplicates(
+    config: ConfigOption = DEFAULT_CONFIG,
+    form: FormatOption = Format.table,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    _: ProgressOption = False,
+) -> None:
     """Print pages whose text stands, or nearly stands, on another page too."""
     from indexer.cli.asking import near_duplicates
 
+    _speak(quiet, verbose)
     with open_reads(_load(config).store.state) as reads:
         print_table(duplicates_table(list(reads.pages()), near_duplicates(reads)), form)
 
 
 @app.command()
-def status(config: ConfigOption = DEFAULT_CONFIG, form: FormatOption = Format.table) -> None:
+def status(
+    config: ConfigOption = DEFAULT_CONFIG,
+    form: FormatOption = Format.table,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    _: ProgressOption = False,
+) -> None:
     """Print what the index holds, how the last run went, and what it could not do."""
     from indexer.cli.asking import status_table
 
+    _speak(quiet, verbose)
     with open_reads(_load(config).store.state) as reads:
         print_table(status_table(reads), form)
 
@@ -155,11 +186,15 @@ def status(config: ConfigOption = DEFAULT_CONFIG, form: FormatOption = Format.ta
 def export(
     directory: Annotated[Path, typer.Argument(help="Where to write; made where it does not exist.")],
     config: ConfigOption = DEFAULT_CONFIG,
+    _form: FormatOption = Format.table,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    _: ProgressOption = False,
 ) -> None:
     """Write all tables as CSV and JSON lines."""
     from indexer.cli.exporting import write_tables
 
+    _speak(quiet, verbose)
     settings = _load(config)
     with open_reads(settings.store.state) as reads:
         names = write_tables(reads, settings, directory)
@@ -171,13 +206,19 @@ def export(
 def verify(
     config: ConfigOption = DEFAULT_CONFIG,
     repair: Annotated[bool, typer.Option("--repair", help="Mend the vector store from the state database.")] = False,
+    form: FormatOption = Format.table,
+    quiet: QuietOption = False,
     verbose: VerboseOption = False,
+    _: ProgressOption = False,
 ) -> None:
     """Compare the vector store with the state database."""
     from indexer.cli import verifying
 
-    _speak(quiet=False, verbose=verbose)
+    _speak(quiet, verbose)
     found = verifying.verify(_load(config), repair)
-    print(found.sentence)
+    if form is Format.table:
+        print(found.sentence)
+    else:
+        print_table(Table(("whole", "found"), [(found.whole, found.sentence)]), form)
     if not found.whole:
         raise typer.Exit(IndexerError.exit_code)

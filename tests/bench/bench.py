@@ -145,7 +145,8 @@ def served(site: Path) -> Iterator[str]:
     server = subprocess.Popen(
         [sys.executable, "-c", SERVER, site], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
     )
-    assert server.stdout and server.stdin
+    assert server.stdout
+    assert server.stdin
     try:
         yield server.stdout.readline().strip()
     finally:
@@ -247,7 +248,8 @@ def large(pages: int) -> None:
                 site.pages |= {url: ToyPage("New", (text(10**7 + 100 * edition + n),)) for n, url in enumerate(changed)}
                 spent: list[float] = []
                 with timing_lists(spent):
-                    wall, summary = timed(lambda n=name, s=site, st=state: a_run(n, s, st, Request(tuple(changed))))
+                    request = Request(tuple(changed))
+                    wall, summary = timed(lambda n=name, s=site, st=state, r=request: a_run(n, s, st, r))
                 say("ten changes", pages=size, lists_s=spent[0], run_s=wall, lists_asked=summary.lists_asked)
         say("memory at most", memory_mb=memory())
     real_embedding(find_model(MODEL))

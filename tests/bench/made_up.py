@@ -11,9 +11,8 @@ import numpy as np
 from indexer.vectors import Vectors
 from tests.support.web import Page
 
-_WORDS = [
-    f"{a}{b}" for a in ("bee", "hon", "wax", "lin", "sal", "tor", "mel") for b in ("ra", "lo", "ti", "ken", "ster")
-]
+_BEGINNINGS = ("bee", "hon", "wax", "lin", "sal", "tor", "mel")
+_WORDS = [beginning + end for beginning in _BEGINNINGS for end in ("ra", "lo", "ti", "ken", "ster")]
 
 
 class MadeUpEmbedder:
