@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import Tokenizer
 
 from indexer.errors import ModelUnavailable
 
@@ -167,6 +166,8 @@ class WordPieces:
 
     def __init__(self, tokenizer: Path, limit: int) -> None:
         self.limit = limit
+        from tokenizers import Tokenizer
+
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
         # The file of all-MiniLM-L6-v2 says: cut at 128 pieces, and fill up to as many.
         self._tokenizer.no_truncation()

@@ -17,7 +17,6 @@ from indexer.cli.output import Format, print_table
 from indexer.config import Config, load, starter
 from indexer.errors import IndexerError, UsageError
 from indexer.links import Addresses, content_targets
-from indexer.records import PageRow
 from indexer.report import Table, duplicates_table, neighbours_table
 from indexer.state.reads import open_reads
 
@@ -135,16 +134,15 @@ def neighbours(
     settings = _load(config)
     with open_reads(settings.store.state) as reads:
         page = page_for(url, settings, reads)
+        if page.stands_for is not None:
+            _log.warning("%s has the text of %s: these are the neighbours of that page", page.url, page.stands_for)
+            page = reads.page([page.stands_for]) or page
         linked = content_targets(reads.links_of(page.page), Addresses(lambda address: reads.page([address])))
         rows = [row for row in reads.neighbours(page.page)[:count] if row.similarity >= min_similarity]
         if page.status != "indexed":
-            _log.warning("%s is not indexed: %s", page.url, _why_not(page))
+            _log.warning("%s is not indexed: %s", page.url, page.note or page.status)
         table = neighbours_table(rows, lambda row: row.neighbour_url in linked)
         print_table(table.without("url", "title") if form is Format.table else table, form)
-
-
-def _why_not(page: PageRow) -> str:
-    return f"its text stands at {page.stands_for}" if page.stands_for else page.note or page.status
 
 
 app.command("neighbors", hidden=True)(neighbours)

@@ -6,10 +6,6 @@ import sys
 from enum import StrEnum
 from types import TracebackType
 
-from rich.console import Console  # noqa: TID251
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn  # noqa: TID251
-from rich.table import Table as RichTable  # noqa: TID251
-
 from indexer.report import Cell, Table, csv_lines, json_document, json_lines
 
 
@@ -34,6 +30,10 @@ def print_table(table: Table, form: Format) -> None:
 
 
 def _print_for_people(table: Table) -> None:
+    # rich takes as long to import as a question takes to answer.
+    from rich.console import Console  # noqa: TID251
+    from rich.table import Table as RichTable  # noqa: TID251
+
     shown = RichTable(box=None, pad_edge=False, header_style="bold")
     rows = [[_shown(cell) for cell in row] for row in table.rows]
     for number, name in enumerate(table.columns):
@@ -66,15 +66,18 @@ class Bars:
     """A progress bar a stage on a terminal."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description:>10}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
+        from rich import progress  # noqa: TID251
+        from rich.console import Console  # noqa: TID251
+
+        self._progress = progress.Progress(
+            progress.TextColumn("{task.description:>10}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,
         )
-        self._tasks: dict[str, TaskID] = {}
+        self._tasks: dict[str, progress.TaskID] = {}
 
     def step(self, stage: str, done: int, total: int | None) -> None:
         if stage not in self._tasks:

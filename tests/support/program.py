@@ -29,8 +29,8 @@ class Program:
 
     def __init__(self, folder: Path, site: str, **settings: Any) -> None:
         self.folder, self.path = folder, folder / "config.yaml"
-        self.embedder = HashingEmbedder()
-        self.fingerprint = "hashing"
+        self.embedder: Any = HashingEmbedder()
+        self.fingerprint, self.dimensions = "hashing", DIMENSIONS
         self.configure(site=site, **settings)
 
     def configure(self, **settings: Any) -> None:
@@ -50,7 +50,7 @@ class Program:
             reader=lambda: InPlace(whole.reader()),
             fingerprint=self.fingerprint,
             embedder=self.embedder,
-            open_store=lambda name: open_store(self.folder / "vectors", name, DIMENSIONS),
+            open_store=lambda name: open_store(self.folder / "vectors", name, self.dimensions),
         )
         with holding(config.store.state, datetime.now(UTC)), open_state(config.store.state) as state:
             return asyncio.run(run(parts, state, Request(urls=urls, **request)))
