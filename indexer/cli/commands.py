@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +39,8 @@ _log = logging.getLogger("indexer")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         print(f"indexer {version('indexer')}")
         raise typer.Exit
 

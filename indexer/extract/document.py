@@ -27,6 +27,7 @@ _MOSTLY_LINKS = 0.66
 _SHORT = 12
 """Letters: a shorter block stands in too many places to be recognised by its text."""
 _WORD = re.compile(r"\w+")
+_WRAPPERS = re.compile(r"</?(div|span|font|section|center|b|i|em|strong|blockquote|ul|ol)\b[^>]*>", re.IGNORECASE)
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]")
 
 
@@ -85,11 +86,24 @@ def _parse(page: Fetched) -> Any:
     text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]", "", text)
     if not text.strip():
         return None
-    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
-        root = document_fromstring(text.encode("utf-8"), parser=parser)
+        return _tree(text)
+    except _TooDeepError:
+        # libxml2 drops whatever lies deeper than 2,048 elements: without their wrappers the texts lie less deep.
+        return _tree(_WRAPPERS.sub(" ", text))
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
+
+
+class _TooDeepError(Exception):
+    """The parser left text out because it lies too deep."""
+
+
+def _tree(text: str) -> Any:
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    root = document_fromstring(text.encode("utf-8"), parser=parser)
+    if "Excessive depth" in str(parser.error_log.last_error) and _WRAPPERS.search(text):
+        raise _TooDeepError
     return root
 
 

@@ -238,7 +238,8 @@ class _Walk:
     # --- elements ---------------------------------------------------------------------------------------------------
 
     def _start(self, element: Any, skip: Callable[[], None]) -> None:
-        name = etree.QName(element).localname.lower()
+        # Broken markup makes names such as "p:a" that no XML name may be: only what stands last counts.
+        name = re.split(r"[}:]", element.tag)[-1].lower()
         parent = self._stack[-1] if self._stack else None
         if parent:
             parent.children[name] += 1
