@@ -27,6 +27,7 @@ Get = Callable[[str], Awaitable[bytes | Missing | Failed]]
 
 _MAX_BYTES = 100_000_000
 _MAX_SITEMAPS = 5_000
+_HTML_PAGE = re.compile(rb"\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -167,6 +168,8 @@ class _NotASitemap(Exception):
 def _entries(text: bytes) -> Iterator[tuple[str, str, datetime | None]]:
     """Kind ("url" or "sitemap"), address and date of each entry, whatever the namespace. Raises ParseError at the
     first fault, after all that stands before it; entities are never expanded (expat's own limits hold)."""
+    if _HTML_PAGE.match(text):
+        raise _NotASitemap("html")
     parser = XMLPullParser(("start", "end"))  # type: ignore[var-annotated]
     loc, lastmod, depth = "", None, 0
     for start in range(0, len(text), 65536):

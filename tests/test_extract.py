@@ -149,7 +149,8 @@ def test_zones_by_names_and_roles() -> None:
 def test_links_are_resolved_and_others_left_out() -> None:
     document = read(
         page(
-            f'<p>{PROSE}<a href="a?utm_source=x#part">in</a><a href="https://other.example/">out</a><a href="#top">no</a>'
+            f'<p>{PROSE}<a href="a?utm_source=x#part">in</a><a href="https://other.example/">out</a>'
+            '<a href="#top">no</a>'
             '<a href="mailto:x@y">no</a><a href="">no</a><a href="/n" rel="nofollow">not followed</a>'
             '<a href="/i"><img alt="a bee" src="b.png"></a></p>',
             head='<base href="/docs/">',
