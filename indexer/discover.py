@@ -165,11 +165,16 @@ class _NotASitemap(Exception):
     """The document is XML or HTML of another kind; holds its root element's name."""
 
 
+def _refuse_html(text: bytes) -> None:
+    """Many sites answer any address with a page, whose HTML need not even be XML."""
+    if _HTML_PAGE.match(text):
+        raise _NotASitemap("html")
+
+
 def _entries(text: bytes) -> Iterator[tuple[str, str, datetime | None]]:
     """Kind ("url" or "sitemap"), address and date of each entry, whatever the namespace. Raises ParseError at the
     first fault, after all that stands before it; entities are never expanded (expat's own limits hold)."""
-    if _HTML_PAGE.match(text):
-        raise _NotASitemap("html")
+    _refuse_html(text)
     parser = XMLPullParser(("start", "end"))  # type: ignore[var-annotated]
     loc, lastmod, depth = "", None, 0
     for start in range(0, len(text), 65536):

@@ -98,13 +98,23 @@ class Embeddings:
         return [page for (page,) in rows]
 
     def ready(self, model: int, limit: int) -> list[Wanted]:
-        """Pending pages all of whose passages have an embedding."""
+        """Pending pages all of whose passages have an embedding; looks through all that are pending."""
+        return self._ready(model, "SELECT page FROM pending WHERE model = ?1", (model, limit))
+
+    def ready_with(self, model: int, hashes: Sequence[str]) -> list[Wanted]:
+        """Of the pages that hold one of these passages those that are ready: looks at no others, so that a first run's
+        hundred thousand pending pages are not looked through for every window."""
+        holding = "SELECT page FROM passages WHERE hash IN (SELECT value FROM json_each(?3))"
+        return self._ready(model, holding, (model, -1, json.dumps(list(hashes))))
+
+    def _ready(self, model: int, among: str, arguments: tuple[int | str, ...]) -> list[Wanted]:
         rows = self._db.execute(
             f"SELECT p.id, p.url, w.id, p.key, p.language FROM pending w JOIN pages p ON p.id = w.page"
-            f" WHERE w.model = ?1 AND {_WANTED} AND p.key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM passages s"
-            " WHERE s.page = p.id AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.hash = s.hash))"
-            " LIMIT ?2",
-            (model, limit),
+            f" WHERE w.model = ?1 AND w.page IN ({among}) AND {_WANTED} AND p.key IS NOT NULL"
+            " AND NOT EXISTS (SELECT 1 FROM passages s WHERE s.page = p.id"
+            " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.hash = s.hash))"
+            " ORDER BY w.page LIMIT ?2",
+            arguments,
         ).fetchall()
         return [
             Wanted(page, url, point, key, language, self._passage_vectors(model, page))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -64,15 +64,18 @@ class Filler:
                 self._state.embeddings.confirm_removed(self._model, [page for page, _ in unwanted])
                 self._count_generation()
 
-    def upsert(self) -> None:
-        """Put the pages whose passages are all embedded into the store."""
+    def upsert_ready(self) -> None:
+        """Put every page whose passages are all embedded into the store."""
         while ready := self._state.embeddings.ready(self._model, _POINTS):
-            made = [(wanted, unit_mean(wanted.passages)) for wanted in ready]
-            self.store.upsert(_point(wanted, vector) for wanted, vector in made)
-            self._flush()
-            with self._state.transaction():
-                self._state.embeddings.confirm(self._model, made)
-                self._count_generation()
+            self._upsert(ready)
+
+    def _upsert(self, ready: Sequence[Wanted]) -> None:
+        made = [(wanted, unit_mean(wanted.passages)) for wanted in ready]
+        self.store.upsert(_point(wanted, vector) for wanted, vector in made)
+        self._flush()
+        with self._state.transaction():
+            self._state.embeddings.confirm(self._model, made)
+            self._count_generation()
 
     def cut(self, reader: Reader) -> None:
         """Cut the stored texts of pages whose passages are wanted and lie nowhere ready for embedding."""
@@ -96,7 +99,8 @@ class Filler:
                     self._state.embeddings.enqueue(self._model, passages)
 
     async def embed(self, at_least: int) -> bool:
-        """Embed the window that has waited longest, if it holds `at_least` passages; whether it did."""
+        """Embed the window that has waited longest, if it holds `at_least` passages, and upsert the pages that this
+        completes; whether it did."""
         waiting = self._state.embeddings.waiting(self._model, WINDOW)
         if len(waiting) < max(at_least, 1):
             return False
@@ -104,6 +108,8 @@ class Filler:
         vectors = await asyncio.to_thread(self._parts.embedder.embed, texts)
         with self._state.transaction():
             self._state.embeddings.keep(self._model, hashes, vectors)
+        if ready := self._state.embeddings.ready_with(self._model, hashes):
+            self._upsert(ready)
         self.embedded += len(hashes)
         left = self._state.embeddings.waiting_count(self._model)
         self._parts.progress.step("passages", self.embedded, self.embedded + left)
@@ -116,9 +122,7 @@ class Filler:
             flush()
             if warming is None and self._state.embeddings.waiting(self._model, 1):
                 warming = asyncio.create_task(asyncio.to_thread(self._parts.embedder.warm))
-            if await self.embed(at_least=WINDOW):
-                self.upsert()
-            else:
+            if not await self.embed(at_least=WINDOW):
                 await asyncio.wait({looking}, timeout=0.05)
         if warming is not None:
             await warming
@@ -128,8 +132,8 @@ class Filler:
         self.remove()
         self.cut(reader)
         while await self.embed(at_least=1):
-            self.upsert()
-        self.upsert()
+            pass
+        self.upsert_ready()
 
     # --- whose store this is --------------------------------------------------------------------------------------
 
