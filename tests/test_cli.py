@@ -141,7 +141,7 @@ def test_a_broken_vector_store_is_found_and_mended(
     program.fingerprint, program.dimensions, program.embedder = (
         find_model("all-MiniLM-L6-v2").fingerprint, 384, MadeUpEmbedder(),
     )  # fmt: skip
-    program.configure(site=server.base, store={"vectors": "vectors"}, neighbours={"min_similarity": -1})
+    program.configure(site=server.base, neighbours={"min_similarity": -1})
     program.sync()
     before = program.export()["neighbours"]
     assert call(capsys, "verify", "--config", program.path)[:2] == (0, "both stores agree: 12 pages\n")
@@ -166,7 +166,7 @@ def test_nothing_heavy_is_imported_where_nothing_changed(program: Program, tmp_p
     program.fingerprint, program.dimensions, program.embedder = (
         find_model("all-MiniLM-L6-v2").fingerprint, 384, MadeUpEmbedder(),
     )  # fmt: skip
-    program.configure(site=program.config.site, store={"vectors": "vectors"})
+    program.configure(site=program.config.site)
     program.sync()
     code = (
         "import sys, json\nfrom indexer.cli import main\n"

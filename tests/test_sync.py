@@ -13,6 +13,7 @@ from indexer.state.writing import open_state
 from indexer.sync.holding import holding
 from tests.conftest import TEXT, a_site
 from tests.support.program import Program
+from tests.support.qdrant import standing_in
 from tests.support.web import Page, Server, html, redirect
 
 
@@ -313,3 +314,29 @@ def test_a_second_model_is_filled_beside_the_first_and_takes_over(program: Progr
     with open_state(program.config.store.state) as state:
         assert state.db.execute("SELECT count(DISTINCT model) FROM embeddings").fetchone() == (1,)
     assert program.export()["neighbours"] == before
+
+
+@pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant:UserWarning")
+@pytest.mark.filterwarnings("ignore:Local mode performs exact:UserWarning")
+def test_two_sites_on_one_qdrant_server(tmp_path: Path) -> None:
+    with standing_in() as qdrant, Server(a_site()) as one, Server(a_site(8)) as other:
+        programs = []
+        for number, web in enumerate((one, other)):
+            (tmp_path / str(number)).mkdir()
+            programs.append(Program(tmp_path / str(number), web.base, store={"vectors": qdrant.address}))
+        assert [program.sync().exit_code for program in programs] == [0, 0]
+        one.site.pages["/page3"] = new_page(77)
+        assert [program.sync().changed for program in programs] == [1, 0]
+        with Server(a_site()) as twin:
+            twin.site.pages = one.site.pages
+            (tmp_path / "embedded").mkdir()
+            embedded = Program(tmp_path / "embedded", twin.base)
+            embedded.sync()
+            strip = [
+                [
+                    (row["url"].rpartition("/")[2], row["neighbour_url"].rpartition("/")[2], row["similarity"])
+                    for row in rows
+                ]
+                for rows in (programs[0].export()["neighbours"], embedded.export()["neighbours"])
+            ]
+        assert strip[0] == strip[1]

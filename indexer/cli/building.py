@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
@@ -50,8 +51,15 @@ def parts_of(config: Config, progress: Progress) -> Parts:
 
 
 def store_of(config: Config, model: Model, collection: str) -> VectorStore:
-    """The collection of this name in the configured vector store."""
+    """The collection of this name in the configured vector store.
+
+    A folder is one site's; on a server several sites may be at home, and each gets collections of its own.
+    """
     store = config.store
+    if store.vectors.startswith(("http://", "https://")):
+        collection = (
+            re.sub(r"[^\w.-]+", "-", config.site_address.base.partition("://")[2]).strip("-") + f"-{collection}"
+        )
     return open_store(store.vectors, collection, model.dimensions, store.api_key, store.timeout)
 
 

@@ -7,20 +7,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from indexer.cli.building import parts_of
+from indexer.cli.building import parts_of, store_of
 from indexer.cli.exporting import write_tables
 from indexer.cli.output import Silence
 from indexer.config import Config, load
+from indexer.embed import find_model
 from indexer.records import Fetched, Summary
 from indexer.state.reads import open_reads
 from indexer.state.writing import open_state
 from indexer.sync import Request, run
 from indexer.sync.holding import holding
 from indexer.sync.reading import read_page
-from indexer.vectors import open_store
 from tests.support.embedders import DIMENSIONS, HashingEmbedder
 
 
@@ -35,7 +36,7 @@ class Program:
 
     def configure(self, **settings: Any) -> None:
         """Write the configuration; JSON is YAML."""
-        self.path.write_text(json.dumps(settings))
+        self.path.write_text(json.dumps({"store": {"vectors": "vectors"}} | settings))
 
     @property
     def config(self) -> Config:
@@ -50,7 +51,7 @@ class Program:
             reader=lambda: InPlace(whole.reader()),
             fingerprint=self.fingerprint,
             embedder=self.embedder,
-            open_store=lambda name: open_store(self.folder / "vectors", name, self.dimensions),
+            open_store=partial(store_of, config, replace(find_model("all-MiniLM-L6-v2"), dimensions=self.dimensions)),
         )
         with holding(config.store.state, datetime.now(UTC)), open_state(config.store.state) as state:
             return asyncio.run(run(parts, state, Request(urls=urls, **request)))
