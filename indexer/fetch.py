@@ -7,8 +7,7 @@ import asyncio
 import logging
 import random
 import time
-import zlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -16,10 +15,10 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
-import brotli  # type: ignore[import-untyped]
 import httpx  # noqa: TID251
 from protego import Protego
 
+from indexer.decompress import DECOMPRESSION_ERRORS, decoder
 from indexer.errors import SiteUnreachable
 from indexer.records import (
     NO_VALIDATORS,
@@ -225,7 +224,7 @@ class Fetcher:
                 return str(error)
             except httpx.InvalidURL as error:
                 return f"is no address that can be asked for: {error}"
-            except (httpx.HTTPError, TimeoutError, zlib.error, brotli.error) as error:
+            except (httpx.HTTPError, TimeoutError, *DECOMPRESSION_ERRORS) as error:
                 why, wait = _said(error), 0.0
             else:
                 if answer.status != 429 and answer.status < 500:
@@ -371,7 +370,7 @@ async def _body(response: httpx.Response, max_bytes: int) -> bytes:
     """
     parts: list[bytes] = []
     size = 0
-    decode = _decoder(response.headers.get("Content-Encoding", ""), max_bytes)
+    decode = decoder(response.headers.get("Content-Encoding", ""), max_bytes)
     async for chunk in response.aiter_raw():
         for part in decode(chunk):
             parts.append(part)
@@ -379,42 +378,3 @@ async def _body(response: httpx.Response, max_bytes: int) -> bytes:
             if size > max_bytes:
                 raise _TooLarge
     return b"".join(parts)
-
-
-def _decoder(encoding: str, max_bytes: int) -> Callable[[bytes], Iterable[bytes]]:
-    match encoding.strip().lower():
-        case "gzip" | "x-gzip":
-            return _Inflate(zlib.MAX_WBITS | 16, max_bytes)
-        case "deflate":
-            return _Inflate(zlib.MAX_WBITS, max_bytes)
-        case "br":
-            return _Unbrotli(max_bytes)
-        case _:
-            return lambda chunk: (chunk,)
-
-
-class _Inflate:
-    def __init__(self, window: int, max_bytes: int) -> None:
-        self._zlib, self._limit, self._first = zlib.decompressobj(window), max_bytes + 1, True
-
-    def __call__(self, chunk: bytes) -> Iterable[bytes]:
-        try:
-            part = self._zlib.decompress(chunk, self._limit)
-        except zlib.error:
-            if not self._first:
-                raise
-            # "deflate" without the zlib header, as some servers send it.
-            self._zlib = zlib.decompressobj(-zlib.MAX_WBITS)
-            part = self._zlib.decompress(chunk, self._limit)
-        self._first = False
-        return (part,)
-
-
-class _Unbrotli:
-    def __init__(self, max_bytes: int) -> None:
-        self._brotli, self._limit = brotli.Decompressor(), max_bytes + 1
-
-    def __call__(self, chunk: bytes) -> Iterable[bytes]:
-        yield self._brotli.process(chunk, output_buffer_limit=self._limit)
-        while not self._brotli.can_accept_more_data():
-            yield self._brotli.process(b"", output_buffer_limit=self._limit)
