@@ -45,11 +45,15 @@ class Site:
         url = absolute(href, on or self.base)
         return None if url is None else _inside(self, url)
 
+    def serves(self, address: str) -> bool:
+        """Whether an address is on one of the site's hosts, be it a page of the site or not."""
+        return _is_own(self, urlsplit(address).netloc.lower())
+
     def address(self, url: str) -> str:
         """Where to ask for a page of this site."""
         if self.origin is None:
             return url
-        return self.origin.rstrip("/") + "/" + url[len(self.base) :]
+        return self.origin + url[len(self.base) :]
 
 
 def make_site(base: str, hosts: Iterable[str] = (), origin: str | None = None) -> Site:
@@ -62,24 +66,36 @@ def make_site(base: str, hosts: Iterable[str] = (), origin: str | None = None) -
     root = urlunsplit((scheme, host, f"{folder}/{last}/" if last and "." not in last else f"{folder}/", "", ""))
     names = {_host(name) for name in hosts}
     if origin is not None:
-        origin = absolute(origin, origin)
-        names.add(urlsplit(origin or "").netloc)
+        origin = (absolute(origin, origin) or "").rstrip("/") + "/"
+        names.add(urlsplit(origin).netloc)
     return Site(root, frozenset(names - {host}), None if origin == root else origin)
 
 
 @lru_cache(maxsize=65536)
 def absolute(href: str, on: str) -> str | None:
     """The normal form of any http(s) address met on the page `on`, without fragment; None for every other scheme."""
-    href = _CONTROL.sub("", href.strip()).replace("\\", "/")
     try:
-        scheme, netloc, path, query, _ = urlsplit(urljoin(on, href))
-        if scheme.lower() not in _PORTS or not netloc:
+        scheme, netloc, path, query, _ = urlsplit(urljoin(on, _trimmed(href).replace("\\", "/")))
+        if scheme not in _PORTS:
             return None
-        host = _host(netloc, _PORTS[scheme.lower()])
+        host = _host(netloc, _PORTS[scheme])
+        # Decoded first: "%2e%2e" is a dot segment, and "%75tm_source" a tracking parameter.
+        path = _without_dots(_encode(path or "/", "/:@!$&'()*+,;="))
+        query = _without_tracking(_encode(query, "/?:@!$&'()*+,;="))
     except ValueError:
         return None
-    path = _INDEX.sub("/", _encode(_without_dots(path or "/"), "/:@!$&'()*+,;="))
-    return urlunsplit((scheme.lower(), host, path, _encode(_without_tracking(query), "/?:@!$&'()*+,;="), ""))
+    return urlunsplit((scheme, host, _INDEX.sub("/", path), query, "")) if host and host[0] != ":" else None
+
+
+def joined(href: str, on: str) -> str | None:
+    """An http(s) address as it is written, made whole: for what is no page and has no normal form; else None."""
+    try:
+        address = urljoin(on, _trimmed(href))
+        parts = urlsplit(address)
+        usable = parts.scheme in _PORTS and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return address if usable else None
 
 
 def fragment(href: str) -> str:
@@ -103,13 +119,24 @@ def twins(url: str) -> tuple[str, ...]:
 
 
 def _inside(site: Site, url: str) -> str | None:
+    if site.origin is not None and url.startswith(site.origin) and not url.startswith(site.base):
+        return site.base + url[len(site.origin) :]
     _, host, path, query, _ = urlsplit(url)
     own_scheme, own_host, own_path, _, _ = urlsplit(site.base)
-    if host != own_host and host not in site.hosts and host.removeprefix("www.") != own_host.removeprefix("www."):
-        return None
-    if not path.startswith(own_path):
+    if path + "/" == own_path:
+        path = own_path
+    if not _is_own(site, host) or not path.startswith(own_path):
         return None
     return urlunsplit((own_scheme, own_host, path, query, ""))
+
+
+def _is_own(site: Site, host: str) -> bool:
+    own = urlsplit(site.base).netloc
+    return host == own or host in site.hosts or host.removeprefix("www.") == own.removeprefix("www.")
+
+
+def _trimmed(href: str) -> str:
+    return _CONTROL.sub("", href.strip())
 
 
 def _host(netloc: str, default_port: int | None = None) -> str:
