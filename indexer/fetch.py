@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-import time
-from collections.abc import Awaitable, Callable, Mapping
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Protocol
@@ -18,8 +17,9 @@ from urllib.parse import urljoin, urlsplit
 import httpx  # noqa: TID251
 from protego import Protego
 
-from indexer.decompress import DECOMPRESSION_ERRORS, decoder
+from indexer.decompress import TooLarge, Unreadable, read_body
 from indexer.errors import SiteUnreachable
+from indexer.patience import REAL_TIME, GivenUp, Host, Timing
 from indexer.records import (
     NO_VALIDATORS,
     Failed,
@@ -32,7 +32,7 @@ from indexer.records import (
     Skipped,
     Validators,
 )
-from indexer.urls import Site
+from indexer.urls import Site, joined
 
 _log = logging.getLogger("indexer")
 
@@ -40,12 +40,12 @@ _TRIES = 3
 _LONGEST_WAIT = 30.0
 """Seconds. A server that asks for more patience is asked again at the next sync."""
 _LONGEST_CRAWL_DELAY = 10.0
-_FAILURES_IN_A_ROW = 10
-_SECONDS_OF_FAILURE = 45.0
 _HOPS = 10
 _OTHER_BYTES = 50_000_000
 """The sitemap protocol's limit, and then some for feeds and robots.txt."""
-_DICE = random.Random()  # noqa: S311
+_WORTH_READING = 65_536
+"""Bytes of an unwanted body that cost less to read than another connection."""
+_TOO_LARGE = 413
 _HTML = ("text/html", "application/xhtml+xml")
 
 
@@ -69,31 +69,23 @@ class FetchSettings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """Time and chance, as arguments."""
-
-    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    clock: Callable[[], float] = time.monotonic
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    dice: random.Random = _DICE
-
-
-REAL_TIME = Timing()
-
-
-class _TooLarge(Exception):
-    """A body that, decompressed, is larger than allowed."""
-
-
-class _GivenUp(Exception):
-    """The host has failed for too long: it is asked nothing more in this run."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Answer:
     status: int
     headers: httpx.Headers
     body: bytes
+
+    @property
+    def leads_to(self) -> str | None:
+        """The Location of a redirect."""
+        return self.headers.get("Location") if 300 <= self.status < 400 and self.status != 304 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """Why an attempt brought no answer, and the seconds that the host asks to be left alone."""
+
+    why: str
+    wait: float = 0.0
 
 
 class Fetcher:
@@ -104,13 +96,14 @@ class Fetcher:
 
     def __init__(self, site: Site, settings: FetchSettings, timing: Timing = REAL_TIME) -> None:
         self._site, self._settings, self._timing = site, settings, timing
-        self._free = asyncio.Semaphore(settings.concurrency)
-        self._delay, self._next_start, self._paused_until = settings.delay, 0.0, 0.0
-        self._failures, self._failing_since = 0, 0.0
+        self._own = Host(settings.concurrency, settings.delay, timing)
+        self._others: dict[str, Host] = {}
+        self._met = False
         self._robots: Protego | None = None
         self._robots_fault: str | None = None
+        self._sitemaps: tuple[str, ...] = ()
         self._client = httpx.AsyncClient(
-            headers={"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate, br", **settings.headers},
+            headers={"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate, br"},
             timeout=httpx.Timeout(settings.timeout, connect=min(10.0, settings.timeout)),
             limits=httpx.Limits(max_connections=settings.concurrency),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none: every page as a first visitor sees it
@@ -129,8 +122,8 @@ class Fetcher:
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The sitemaps that robots.txt names."""
-        return tuple(self._robots.sitemaps) if self._robots else ()
+        """The addresses of the sitemaps that robots.txt names."""
+        return self._sitemaps
 
     @property
     def robots_fault(self) -> str | None:
@@ -143,14 +136,14 @@ class Fetcher:
             return Failed(url, self._robots_fault)
         if self._robots and not self._robots.can_fetch(url, self._settings.user_agent):
             return Forbidden(url)
-        headers = _conditions(validators)
+        headers = {**self._settings.headers, **_conditions(validators)}
         address = self._site.address(url)
         for _ in range(_HOPS):
-            outcome = await self._ask(address, headers, self._settings.max_bytes, _only_html)
+            outcome = await self._ask(self._own, address, headers, self._settings.max_bytes, _only_html)
             if isinstance(outcome, str):
                 return Failed(url, outcome)
-            location = outcome.headers.get("Location")
-            if not (300 <= outcome.status < 400 and outcome.status != 304 and location):
+            location = outcome.leads_to
+            if not location:
                 return _page_outcome(url, outcome, self._settings.max_bytes)
             to = self._site.page(location, on=address)
             if to != url:
@@ -161,137 +154,139 @@ class Fetcher:
 
     async def get(self, address: str) -> bytes | Missing | Failed:
         """The body of a sitemap, a feed or the like, decompressed, with redirects followed on the hosts of the site."""
-        asked, own = address, urlsplit(address).netloc
+        match await self._followed(address):
+            case str(why):
+                return Failed(address, why)
+            case _Answer(status=200, body=body):
+                return body
+            case _Answer(status=status) if status == _TOO_LARGE:
+                return Failed(address, f"is larger than {_OTHER_BYTES} bytes")
+            case _Answer(status=status) if 400 <= status < 500:
+                return Missing(address)
+            case _Answer(status=status):
+                return Failed(address, f"answers {status}")
+
+    async def _followed(self, address: str) -> _Answer | str:
+        """What stands at the end of redirects, as long as they stay on the first address's host or the site's."""
+        asked = joined(address, "")
+        first = urlsplit(asked).netloc if asked else ""
         for _ in range(_HOPS):
-            outcome = await self._ask(asked, {}, _OTHER_BYTES, None)
-            if isinstance(outcome, str):
-                return Failed(address, outcome)
-            location = outcome.headers.get("Location")
-            if 300 <= outcome.status < 400 and location:
-                asked = urljoin(asked, location)
-                if urlsplit(asked).netloc != own and self._site.page(asked) is None:
-                    return Failed(address, f"leads to another site: {location}")
-                continue
-            if outcome.status == 200:
-                return outcome.body
-            absent = 400 <= outcome.status < 500
-            return Missing(address) if absent else Failed(address, f"answers {outcome.status}")
-        return Failed(address, "redirects in circles")
+            if asked is None:
+                return "is no http:// or https:// address"
+            # The configured headers may hold secrets: they are the site's alone.
+            own = self._site.serves(asked)
+            headers = self._settings.headers if own else {}
+            outcome = await self._ask(self._own if own else self._other(asked), asked, headers, _OTHER_BYTES, None)
+            location = None if isinstance(outcome, str) else outcome.leads_to
+            if not location:
+                return outcome
+            asked = joined(location, asked)
+            if asked and urlsplit(asked).netloc != first and not self._site.serves(asked):
+                return f"leads to another site: {location}"
+        return "redirects in circles"
+
+    def _other(self, address: str) -> Host:
+        """A host that is not the site's: its failures and pauses are its own."""
+        name = urlsplit(address).netloc
+        if name not in self._others:
+            self._others[name] = Host(self._settings.concurrency, self._settings.delay, self._timing)
+        return self._others[name]
 
     # --- robots.txt -------------------------------------------------------------------------------------------------
 
     async def _read_robots(self) -> None:
+        """Redirects are followed, and a server that has no time (429) is none without rules (RFC 9309, 2.3.1)."""
         address = urljoin(self._site.address(self._site.base), "/robots.txt")
-        answer = await self._first_contact(address)
+        answer = await self._followed(address)
+        self._met = True
         if isinstance(answer, str):
-            self._robots_fault = f"robots.txt cannot be read ({answer}), so no page may be asked for"
+            if self._settings.obey_robots:
+                self._robots_fault = f"robots.txt cannot be read ({answer}), so no page may be asked for"
             return
-        if answer.status == 200 and self._settings.obey_robots:
-            self._robots = Protego.parse(answer.body.decode("utf-8", "replace"))
-            self._obey_delay(self._robots.crawl_delay(self._settings.user_agent))
-
-    async def _first_contact(self, address: str) -> _Answer | str:
-        """The answer, after a second try where there is none in time: two waits still leave the minute that a dead host
-        may cost."""
-        why = ""
-        for _ in range(2):
-            try:
-                answer = await self._once(address, {}, _OTHER_BYTES, None)
-            except httpx.ConnectError as error:
-                raise SiteUnreachable(_why_unreachable(self._site, error)) from error
-            except (httpx.HTTPError, TimeoutError) as error:
-                why = _said(error)
-            else:
-                return answer if answer.status < 500 else await self._ask(address, {}, _OTHER_BYTES, None)
-        return why
+        if answer.status != 200:
+            return
+        # Some editors write a byte order mark, which would hide the first group of rules.
+        robots = Protego.parse(answer.body.decode("utf-8-sig", "replace"))
+        self._sitemaps = tuple(filter(None, (joined(named, address) for named in robots.sitemaps)))
+        if self._settings.obey_robots:
+            self._robots = robots
+            self._obey_delay(robots.crawl_delay(self._settings.user_agent))
 
     def _obey_delay(self, asked: float | None) -> None:
         if asked and asked > _LONGEST_CRAWL_DELAY:
             _log.warning("robots.txt asks for %s s between requests; %s s are kept", asked, _LONGEST_CRAWL_DELAY)
-        self._delay = max(self._delay, min(asked or 0.0, _LONGEST_CRAWL_DELAY))
+        self._own.delay = max(self._own.delay, min(asked or 0.0, _LONGEST_CRAWL_DELAY))
 
     # --- one request, with patience ---------------------------------------------------------------------------------
 
     async def _ask(
-        self, address: str, headers: Mapping[str, str], max_bytes: int, wants: Callable[[httpx.Response], bool] | None
+        self,
+        host: Host,
+        address: str,
+        headers: Mapping[str, str],
+        max_bytes: int,
+        wants: Callable[[httpx.Response], bool] | None,
     ) -> _Answer | str:
         """The answer, or why there is none after every try."""
         why = ""
         for attempt in range(_TRIES):
             try:
-                answer = await self._once(address, headers, max_bytes, wants)
-            except _GivenUp as error:
-                return str(error)
+                async with host.free:
+                    outcome = await self._attempt(host, address, headers, max_bytes, wants)
+            except GivenUp as error:
+                return f"{why}; {error}" if why else str(error)
             except httpx.InvalidURL as error:
                 return f"is no address that can be asked for: {error}"
-            except (httpx.HTTPError, TimeoutError, *DECOMPRESSION_ERRORS) as error:
-                why, wait = _said(error), 0.0
-            else:
-                if answer.status != 429 and answer.status < 500:
-                    self._failures = 0
-                    return answer
-                why, wait = f"answers {answer.status}", self._asked_to_wait(answer)
-            self._failed()
-            if wait > _LONGEST_WAIT:
-                return f"{why} and asks to wait {wait:.0f} s"
-            if attempt + 1 < _TRIES:
-                await self._wait(wait or 0.5 * 2**attempt * self._timing.dice.uniform(0.5, 1.5), for_all=wait > 0)
+            if isinstance(outcome, _Answer):
+                return outcome
+            why = outcome.why
+            if outcome.wait > _LONGEST_WAIT:
+                return f"{why} and asks to wait {outcome.wait:.0f} s"
+            if outcome.wait:
+                host.pause(outcome.wait)
+            elif attempt + 1 < _TRIES:
+                await host.back_off(attempt)
         return why
+
+    async def _attempt(
+        self,
+        host: Host,
+        address: str,
+        headers: Mapping[str, str],
+        max_bytes: int,
+        wants: Callable[[httpx.Response], bool] | None,
+    ) -> _Answer | _Trouble:
+        began = await host.turn()
+        try:
+            answer = await self._once(address, headers, max_bytes, wants)
+        except Unreadable as error:
+            return _Trouble(str(error))
+        except (httpx.HTTPError, TimeoutError) as error:
+            if isinstance(error, httpx.ConnectError) and not self._met:
+                raise SiteUnreachable(_why_unreachable(urlsplit(address).netloc, error)) from error
+            host.failed(began)
+            return _Trouble(_said(error))
+        if answer.status == 429 or answer.status >= 500:
+            host.failed(began)
+            return _Trouble(f"answers {answer.status}", self._asked_to_wait(answer))
+        host.answered()
+        return answer
 
     async def _once(
         self, address: str, headers: Mapping[str, str], max_bytes: int, wants: Callable[[httpx.Response], bool] | None
     ) -> _Answer:
-        async with self._free:
-            await self._turn()
-            async with (
-                asyncio.timeout(self._settings.timeout),
-                self._client.stream("GET", address, headers=headers) as response,
-            ):
-                wanted = response.status_code == 200 and (wants is None or wants(response))
-                body = b""
-                if wanted:
-                    try:
-                        body = await _body(response, max_bytes)
-                    except _TooLarge:
-                        return _Answer(413, response.headers, b"")
-                elif int(response.headers.get("Content-Length") or 65536) < 65536:
-                    # Read to its end, so that the connection can serve the next page.
-                    async for _ in response.aiter_raw():
-                        pass
-                return _Answer(response.status_code, response.headers, body)
-
-    async def _turn(self) -> None:
-        """Wait until this request may start. Raises _GivenUp where the host is given up."""
-        while True:
-            self._check_alive()
-            now = self._timing.clock()
-            start = max(self._next_start, self._paused_until)
-            if start <= now:
-                self._next_start = now + self._delay
-                return
-            if start == self._next_start and self._paused_until <= now:
-                self._next_start = start + self._delay
-                await self._timing.sleep(start - now)
-                self._check_alive()
-                return
-            await self._timing.sleep(start - now)
-
-    def _check_alive(self) -> None:
-        if self._failures >= _FAILURES_IN_A_ROW or (
-            self._failures and self._timing.clock() - self._failing_since > _SECONDS_OF_FAILURE
+        async with (
+            asyncio.timeout(self._settings.timeout),
+            self._client.stream("GET", address, headers=headers) as response,
         ):
-            raise _GivenUp(f"not asked: the host failed {self._failures} times in a row and was given up")
-
-    def _failed(self) -> None:
-        if not self._failures:
-            self._failing_since = self._timing.clock()
-        self._failures += 1
-
-    async def _wait(self, seconds: float, for_all: bool) -> None:
-        if for_all:
-            self._paused_until = max(self._paused_until, self._timing.clock() + seconds)
-        else:
-            await self._timing.sleep(seconds)
+            if response.status_code != 200 or (wants is not None and not wants(response)):
+                await _read_away(response)
+                return _Answer(response.status_code, response.headers, b"")
+            encoding = response.headers.get("Content-Encoding", "")
+            try:
+                return _Answer(200, response.headers, await read_body(response.aiter_raw(), encoding, max_bytes))
+            except TooLarge:
+                return _Answer(_TOO_LARGE, response.headers, b"")
 
     def _asked_to_wait(self, answer: _Answer) -> float:
         """Seconds that Retry-After asks for, as a number or a date (RFC 9110, 10.2.3)."""
@@ -306,7 +301,8 @@ class Fetcher:
 
 def _conditions(validators: Validators) -> dict[str, str]:
     headers = {}
-    if validators.etag:
+    # What is not ASCII was sent against the rules, and cannot be sent back.
+    if validators.etag and validators.etag.isascii():
         headers["If-None-Match"] = validators.etag
     if validators.last_modified:
         headers["If-Modified-Since"] = validators.last_modified
@@ -318,6 +314,8 @@ def _page_outcome(url: str, answer: _Answer, max_bytes: int) -> FetchOutcome:
     match answer.status:
         case 200 if not _is_html(headers.get("Content-Type", "")):
             return Skipped(url, f"{headers['Content-Type'].partition(';')[0].strip()} is not HTML")
+        case 200 if not headers.get("Content-Type", "").strip() and not _looks_like_markup(answer.body):
+            return Skipped(url, "is of no named type and does not look like HTML")
         case 200:
             validators = Validators(headers.get("ETag"), headers.get("Last-Modified"))
             robots_tag = ", ".join(headers.get_list("X-Robots-Tag"))
@@ -328,7 +326,7 @@ def _page_outcome(url: str, answer: _Answer, max_bytes: int) -> FetchOutcome:
             return Missing(url)
         case 410:
             return Missing(url, for_good=True)
-        case 413:
+        case status if status == _TOO_LARGE:
             return Skipped(url, f"is larger than {max_bytes} bytes")
         case status:
             return Skipped(url, f"answers {status}")
@@ -339,8 +337,12 @@ def _only_html(response: httpx.Response) -> bool:
 
 
 def _is_html(content_type: str) -> bool:
-    """Whether a body may be a page; servers that name no type mean HTML more often than not."""
+    """Whether a body may be a page; one without a type has to be looked at."""
     return not content_type.strip() or content_type.partition(";")[0].strip().lower() in _HTML
+
+
+def _looks_like_markup(body: bytes) -> bool:
+    return body[:1024].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")[:1] in (b"<", b"")
 
 
 def _said(error: Exception) -> str:
@@ -351,30 +353,30 @@ def _said(error: Exception) -> str:
             return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
-def _why_unreachable(site: Site, error: Exception) -> str:
-    host, said = urlsplit(site.address(site.base)).netloc, str(error)
-    if "CERTIFICATE" in said.upper():
-        return f"{host} has a bad certificate ({said}): mend it, or check `site` in the configuration"
-    if "name" in said.lower() or "getaddrinfo" in said or "nodename" in said:
+def _why_unreachable(host: str, error: Exception) -> str:
+    causes = list(_causes(error))
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return f"{host} has a bad certificate ({error}): mend it, or check `site` in the configuration"
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
         return f"{host} does not resolve: check `site` in the configuration, and the network"
-    return f"{host} cannot be reached ({said}): check `site` in the configuration, and that the server is up"
+    return f"{host} cannot be reached ({error}): check `site` in the configuration, and that the server is up"
 
 
-# --- bodies, decompressed no further than allowed -------------------------------------------------------------------
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
-async def _body(response: httpx.Response, max_bytes: int) -> bytes:
-    """The whole body, decompressed. Raises _TooLarge as soon as it is larger than `max_bytes`.
+async def _read_away(response: httpx.Response) -> None:
+    """Read a body that nobody wants to its end, unless it is long: the connection can serve the next page then.
 
-    httpx would decompress a chunk whole before anybody could look at its size: 64 KB of brotli can hold gigabytes.
+    Also where there is no body: a 304 without Content-Length, as most servers send it, is only over once it is read.
     """
-    parts: list[bytes] = []
+    if int(response.headers.get("Content-Length") or 0) > _WORTH_READING:
+        return
     size = 0
-    decode = decoder(response.headers.get("Content-Encoding", ""), max_bytes)
     async for chunk in response.aiter_raw():
-        for part in decode(chunk):
-            parts.append(part)
-            size += len(part)
-            if size > max_bytes:
-                raise _TooLarge
-    return b"".join(parts)
+        size += len(chunk)
+        if size > _WORTH_READING:
+            return

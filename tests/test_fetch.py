@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import threading
 import tracemalloc
+import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,8 @@ import brotli
 import pytest
 
 from indexer.errors import SiteUnreachable
-from indexer.fetch import Fetcher, Timing
+from indexer.fetch import Fetcher
+from indexer.patience import Timing
 from indexer.records import (
     Failed,
     Fetched,
@@ -38,6 +40,7 @@ from indexer.urls import make_site
 from tests.support.web import Page, Server, Site, html, redirect
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_NOISE = random.Random(1).randbytes(5000).hex().encode()
 
 
 @dataclass
@@ -133,8 +136,6 @@ def test_a_redirect_to_another_spelling_of_the_page_is_followed(bare: Server) ->
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate"])
 def test_a_bomb_is_stopped(bare: Server, encoding: str) -> None:
-    import zlib
-
     zeros = b"\0" * 100_000_000
     packed = {"gzip": gzip.compress, "deflate": zlib.compress, "br": lambda body: brotli.compress(body, quality=1)}
     body = packed[encoding](zeros)
@@ -152,6 +153,94 @@ def test_compressed_pages_are_read(bare: Server) -> None:
     bare.site.pages["/br"] = Page(brotli.compress(text.body), headers=(("Content-Encoding", "br"),))
     bare.site.pages["/gz"] = text
     assert [outcome(bare, path).body for path in ("/br", "/gz")] == [text.body] * 2  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate"])
+def test_a_compressed_page_that_breaks_off_is_not_half_a_page(bare: Server, encoding: str) -> None:
+    packed = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress}[encoding](_NOISE)
+    half = packed[: len(packed) // 2]
+    bare.site.pages["/half"] = Page(half, headers=(("Content-Encoding", encoding),))
+    found = outcome(bare, "/half")
+    assert isinstance(found, Failed)
+    assert "breaks off" in found.reason
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd"])
+def test_pages_that_cannot_be_decompressed_do_not_condemn_the_host(bare: Server, encoding: str) -> None:
+    bare.site.pages |= {f"/p{n}": Page(b"plain" * 9, headers=(("Content-Encoding", encoding),)) for n in range(8)}
+
+    async def one_by_one(fetcher: Fetcher) -> list[FetchOutcome]:
+        return [await fetcher.fetch(f"{bare.base}{path}") for path in (*(f"/p{n}" for n in range(8)), "/")]
+
+    *bad, good = ask(bare, one_by_one)
+    assert all(isinstance(one, Failed) and encoding in one.reason for one in bad)
+    assert isinstance(good, Fetched)
+
+
+def test_a_body_that_only_drips_is_hung_up_on(bare: Server) -> None:
+    bare.site.pages["/drip"] = Page(b"x" * 100, drip=0.1)
+    assert outcome(bare, "/drip", timeout=0.2) == Failed(f"{bare.base}/drip", "did not answer in time")
+
+
+@pytest.mark.parametrize(("body", "kind"), [(b"%PDF-1.4 \0", Skipped), (b"\n<p>x", Fetched), (b"", Fetched)])
+def test_a_page_of_no_named_type_is_looked_at(bare: Server, body: bytes, kind: type) -> None:
+    bare.site.pages["/x"] = Page(body, None)
+    assert isinstance(outcome(bare, "/x"), kind)
+
+
+def test_the_bytes_of_a_page_are_left_alone(bare: Server) -> None:
+    body = "<p>Füße".encode("latin-1")
+    bare.site.pages["/x"] = Page(body, "text/html; charset=utf-8")
+    found = outcome(bare, "/x")
+    assert isinstance(found, Fetched)
+    assert (found.body, found.content_type) == (body, "text/html; charset=utf-8")
+
+
+def test_a_tag_that_cannot_be_sent_back_is_not(bare: Server) -> None:
+    assert isinstance(outcome(bare, "/", Validators('"\xe9"', "Thu, 01 Jan 2026 00:00:00 GMT")), Fetched)
+
+
+def test_answers_without_a_page_keep_the_connection(bare: Server) -> None:
+    """Most servers send no Content-Length with a 304: unread, it would cost a connection a page."""
+    first = outcome(bare, "/")
+    assert isinstance(first, Fetched)
+    bare.site.pages |= {"/pdf": Page(b"%PDF" * 99, "application/pdf"), "/old": redirect("/")}
+    bare.site.forget()
+
+    async def one_by_one(fetcher: Fetcher) -> list[str]:
+        asked = [*["/"] * 20, "/gone", "/pdf", "/old", "/"]
+        return [type(await fetcher.fetch(bare.base + path, first.validators)).__name__ for path in asked]
+
+    assert ask(bare, one_by_one) == [*["NotModified"] * 20, "Missing", "Skipped", "Redirected", "NotModified"]
+    assert bare.site.connections == 1
+
+
+# --- other hosts ------------------------------------------------------------------------------------------------------
+
+
+def test_another_host_is_told_no_secrets_and_speaks_only_for_itself(bare: Server) -> None:
+    with Server(Site({"/map.xml": Page(b"<urlset/>", "application/xml")})) as cdn:
+
+        async def doing(fetcher: Fetcher) -> Any:
+            body = await fetcher.get(f"{cdn.base}/map.xml")
+            cdn.site.down = True
+            failed = [await fetcher.get(f"{cdn.base}/{n}.xml") for n in range(5)]
+            return body, failed, await fetcher.fetch(f"{bare.base}/")
+
+        body, failed, page = ask(bare, doing, headers={"Authorization": "secret"})
+        heard = cdn.site.heard
+    assert body == b"<urlset/>"
+    assert all(isinstance(one, Failed) for one in failed)
+    assert isinstance(page, Fetched)
+    assert heard
+    assert not any("Authorization" in headers for headers in heard)
+    assert all(headers["Authorization"] == "secret" for headers in bare.site.heard)
+
+
+@pytest.mark.parametrize("address", ["/map.xml", "ftp://example.com/x", "http://[bad/x"])
+def test_what_is_no_address_is_a_value_too(bare: Server, address: str) -> None:
+    found = ask(bare, lambda fetcher: fetcher.get(address))
+    assert found == Failed(address, "is no http:// or https:// address")
 
 
 # --- patience ---------------------------------------------------------------------------------------------------------
@@ -197,6 +286,22 @@ def test_a_dead_host_is_given_up_within_a_minute(bare: Server) -> None:
     assert all(isinstance(one, Failed) for one in found)
     assert sum("given up" in one.reason for one in found) > 9_900
     assert bare.site.statuses[503] < 30
+    assert clock.seconds < 60
+
+
+@pytest.mark.parametrize(("robots", "retry_after"), [("User-agent: *\nCrawl-delay: 10\n", None), ("", "30")])
+def test_a_dead_host_that_asks_for_patience_is_given_up_within_a_minute(
+    bare: Server, robots: str, retry_after: str | None
+) -> None:
+    clock = Clock()
+    bare.site.robots, bare.site.retry_after = robots, retry_after
+    bare.site.failing = {f"/p{n}" for n in range(50)}
+
+    async def everything(fetcher: Fetcher) -> list[FetchOutcome]:
+        return await asyncio.gather(*(fetcher.fetch(f"{bare.base}/p{n}") for n in range(50)))
+
+    found = ask(bare, everything, clock, concurrency=1 if retry_after else 8)
+    assert all(isinstance(one, Failed) for one in found)
     assert clock.seconds < 60
 
 
@@ -250,6 +355,52 @@ def test_robots_that_cannot_be_read_allow_nothing(bare: Server) -> None:
     assert "/" not in bare.site.asked
 
 
+@pytest.mark.parametrize(
+    "robots",
+    [
+        redirect("/rules.txt"),
+        Page(b"\xef\xbb\xbfUser-agent: *\nDisallow: /private\n", "text/plain"),
+        Page(b"User-agent: indexer-test\nDisallow: /private\n\nUser-agent: *\nDisallow:\n", "text/plain"),
+    ],
+    ids=["redirected", "byte order mark", "named"],
+)
+def test_rules_hold_however_they_are_served(bare: Server, robots: Page) -> None:
+    rules = Page(b"User-agent: *\nDisallow: /private\n", "text/plain")
+    bare.site.pages |= {"/robots.txt": robots, "/rules.txt": rules, "/private": html("P", "x")}
+    assert outcome(bare, "/private") == Forbidden(f"{bare.base}/private")
+    assert isinstance(outcome(bare, "/"), Fetched)
+
+
+@pytest.mark.parametrize(
+    "robots",
+    [
+        Page(b"", None, 429),
+        Page(b"User-agent: *", "text/plain", headers=(("Content-Encoding", "gzip"),)),
+        redirect("https://elsewhere.example/robots.txt"),
+        redirect("/robots.txt"),
+    ],
+    ids=["429", "garbled", "elsewhere", "in circles"],
+)
+def test_rules_that_cannot_be_read_are_not_no_rules(bare: Server, robots: Page) -> None:
+    bare.site.pages["/robots.txt"] = robots
+    found = outcome(bare, "/")
+    assert isinstance(found, Failed)
+    assert "robots.txt cannot be read" in found.reason
+
+
+def test_sitemaps_of_robots_are_known_as_addresses_also_where_rules_are_not_obeyed(bare: Server) -> None:
+    bare.site.robots = "User-agent: *\nDisallow: /\nCrawl-delay: 9\nSitemap: /maps/one.xml\nSitemap: http://[bad\n"
+
+    async def doing(fetcher: Fetcher) -> Any:
+        return fetcher.sitemaps, await fetcher.fetch(f"{bare.base}/")
+
+    sitemaps, page = ask(bare, doing, obey_robots=False)
+    assert sitemaps == (f"{bare.base}/maps/one.xml",)
+    assert isinstance(page, Fetched)
+    bare.site.failing = {"/robots.txt"}
+    assert isinstance(outcome(bare, "/", obey_robots=False), Fetched)
+
+
 # --- hosts that cannot be reached -------------------------------------------------------------------------------------
 
 
@@ -275,6 +426,15 @@ def test_a_bad_certificate_is_one_clear_line(tmp_path: Path) -> None:
         thread.join()
         server.server_close()
     assert "\n" not in str(raised.value)
+
+
+def test_a_host_that_refuses_or_has_no_address_is_one_clear_line() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        with pytest.raises(SiteUnreachable, match=r"cannot be reached .*check `site`"):
+            asyncio.run(_enter(f"http://127.0.0.1:{taken.getsockname()[1]}/"))
+    with pytest.raises(SiteUnreachable, match=r"no-such-host\.invalid does not resolve: check `site`"):
+        asyncio.run(_enter("http://no-such-host.invalid/"))
 
 
 def test_a_host_that_never_answers_is_a_failure_in_time() -> None:

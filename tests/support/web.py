@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
+import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,12 +17,13 @@ from urllib.parse import unquote, urlsplit
 
 @dataclass(frozen=True)
 class Page:
-    """What the server answers for a path."""
+    """What the server answers for a path; with a `drip`, in ten pieces, that many seconds apart."""
 
     body: bytes
     type: str | None = "text/html; charset=utf-8"
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
+    drip: float = 0.0
 
 
 def html(title: str, *paragraphs: str, head: str = "", links: tuple[str, ...] = ()) -> Page:
@@ -39,7 +42,8 @@ def redirect(to: str, status: int = 301) -> Page:
 
 @dataclass
 class Site:
-    """The site as it is now; change anything while it is served. `statuses` counts the answers, `asked` the paths."""
+    """The site as it is now; change anything while it is served. `statuses` counts the answers, `asked` the paths,
+    `heard` the headers of each request."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     unlisted: set[str] = field(default_factory=set)
@@ -51,11 +55,13 @@ class Site:
     etags: bool = True
     statuses: Counter[int] = field(default_factory=Counter)
     asked: list[str] = field(default_factory=list)
+    heard: list[Mapping[str, str]] = field(default_factory=list)
     conditional: int = 0
+    connections: int = 0
 
     def forget(self) -> None:
         """Start counting anew."""
-        self.statuses, self.asked, self.conditional = Counter(), [], 0
+        self.statuses, self.asked, self.heard, self.conditional, self.connections = Counter(), [], [], 0, 0
 
     def sitemap_xml(self, base: str) -> bytes:
         listed = [path for path in self.pages if path not in self.unlisted and not path.endswith((".xml", ".txt"))]
@@ -97,13 +103,18 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
+    def setup(self) -> None:
+        self.site.connections += 1
+        super().setup()
+
     def do_GET(self) -> None:
         site, path = self.site, self.path
         site.asked.append(path)
+        site.heard.append(dict(self.headers))
         base = f"http://{self.headers['Host']}"
         if site.down or unquote(path) in site.failing or path in site.failing:
             self._answer(Page(b"down", "text/plain", 503))
-        elif path == "/robots.txt":
+        elif path == "/robots.txt" and path not in site.pages:
             self._answer(Page(site.robots.encode(), "text/plain") if site.robots else Page(b"", None, 404))
         elif path == "/sitemap.xml" and path not in site.pages:
             missing = site.sitemap == "missing"
@@ -133,9 +144,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", page.type)
         for name, value in headers:
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        if status != 304:  # most servers send none then
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self._write(body, page.drip)
+
+    def _write(self, body: bytes, drip: float) -> None:
+        if not drip:
+            self.wfile.write(body)
+            return
+        piece = max(1, len(body) // 10)
+        for start in range(0, len(body), piece):
+            self.wfile.write(body[start : start + piece])
+            self.wfile.flush()
+            time.sleep(drip)
 
 
 def folder_pages(folder: Path) -> dict[str, Page]:
