@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol, cast
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from indexer.records import Discovered, Failed, Found, Missing, SourceFault
-from indexer.urls import Site, absolute
+from indexer.urls import Site, absolute, joined
 
 _log = logging.getLogger("indexer")
 
@@ -53,13 +53,15 @@ class _Findings:
     sources: list[str]
     faults: list[SourceFault]
 
-    def add(self, address: str, lastmod: datetime | None, on: str) -> None:
+    def add(self, address: str, lastmod: datetime | None, on: str) -> bool:
+        """Take in an address, if it is a page of the site; whether it is."""
         url = self.site.page(address, on)
         if url is None:
             _log.debug("%s names %s, which is no page of the site", on, address)
-            return
+            return False
         known = self.lastmods.get(url)
         self.lastmods[url] = max(filter(None, (known, lastmod)), default=None)
+        return True
 
     def fault(self, source: str, reason: str) -> None:
         _log.warning("%s: %s", source, reason)
@@ -91,7 +93,13 @@ async def discover(
     crawl = sources.crawl or not (findings.lastmods or findings.faults or worked_before)
     if crawl:
         findings.lastmods.setdefault(site.base, None)
-    return Discovered(_ordered(findings.lastmods), tuple(sorted(set(findings.sources))), tuple(findings.faults), crawl)
+    return Discovered(
+        _ordered(findings.lastmods), tuple(sorted(set(findings.sources))), _by_source(findings.faults), crawl
+    )
+
+
+def _by_source(faults: Iterable[SourceFault]) -> tuple[SourceFault, ...]:
+    return tuple(sorted(set(faults), key=lambda fault: (fault.source, fault.reason)))
 
 
 def _ordered(lastmods: dict[str, datetime | None]) -> tuple[Found, ...]:
@@ -107,7 +115,10 @@ def _ordered(lastmods: dict[str, datetime | None]) -> tuple[Found, ...]:
 
 
 async def _read_sitemaps(addresses: Sequence[str], needed: set[str], get: Get, findings: _Findings) -> None:
-    """Read sitemaps and the sitemaps they name, each once, so that one that names itself ends."""
+    """Read sitemaps and the sitemaps they name, each once, so that one that names itself ends.
+
+    Only those given are sources to be missed one day: what an index names no more was taken out of it.
+    """
     queue, seen = deque((address, address in needed) for address in addresses), set(addresses)
     while queue:
         address, must_work = queue.popleft()
@@ -121,33 +132,38 @@ async def _read_sitemaps(addresses: Sequence[str], needed: set[str], get: Get, f
                 findings.fault(address, reason)
                 continue
         assert isinstance(body, bytes)  # noqa: S101 - the two cases above are all others
-        inner = _read_sitemap(address, body, must_work, findings)
-        for further in inner:
-            further = urljoin(address, further.strip())
-            if further not in seen and len(seen) < _MAX_SITEMAPS:
+        works, inner = _read_sitemap(address, body, must_work, findings)
+        if works and address in addresses:
+            findings.sources.append(address)
+        for named in inner:
+            further = joined(named, address)
+            if further is None:
+                findings.fault(address, f"names a sitemap at {named!r}, which is no address")
+            elif further not in seen and len(seen) < _MAX_SITEMAPS:
                 seen.add(further)
                 queue.append((further, True))
 
 
-def _read_sitemap(address: str, body: bytes, must_work: bool, findings: _Findings) -> list[str]:
-    """Take in the pages a sitemap names, of a broken one what can be read; the addresses of the sitemaps it names."""
+def _read_sitemap(address: str, body: bytes, must_work: bool, findings: _Findings) -> tuple[bool, list[str]]:
+    """Take in the pages a sitemap names, of a broken one what can be read. Whether it is whole and names anything, and
+    the addresses of the sitemaps it names."""
     text, fault = _unzipped(body)
     inner: list[str] = []
-    named_before = len(findings.lastmods)
+    named = 0
     if text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"<":
         lines = text.decode("utf-8", "replace").split()
         pages = [line for line in lines if absolute(line, address) and "://" in line]
         if not pages and lines:
-            fault = fault or "is neither XML nor a list of addresses"
+            fault = fault or ("is neither XML nor a list of addresses" if must_work else None)
         for line in pages:
-            findings.add(line, None, address)
+            named += findings.add(line, None, address)
     else:
         try:
             for kind, loc, lastmod in _entries(text):
                 if kind == "sitemap":
                     inner.append(loc)
                 else:
-                    findings.add(loc, lastmod, address)
+                    named += findings.add(loc, lastmod, address)
         except ParseError as error:
             fault = fault or f"is broken: {error}"
         except _NotASitemap as error:
@@ -156,9 +172,7 @@ def _read_sitemap(address: str, body: bytes, must_work: bool, findings: _Finding
             fault = f"is no sitemap but <{error}>" if must_work else None
     if fault:
         findings.fault(address, fault)
-    elif inner or len(findings.lastmods) > named_before:
-        findings.sources.append(address)
-    return inner
+    return not fault and bool(inner or named), inner
 
 
 class _NotASitemap(Exception):
@@ -265,7 +279,7 @@ async def _read_feed(address: str, get: Get, findings: _Findings) -> None:
 
 def _read_file(path: Path, findings: _Findings) -> None:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         findings.fault(str(path), f"cannot be read: {error}")
         return
@@ -281,14 +295,15 @@ def _read_file(path: Path, findings: _Findings) -> None:
 def wanted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
     """Whether a page's URL is wanted: matched by no pattern of `exclude`, and by one of `include` if there are any.
 
-    A pattern is matched against the path and query, or against the whole URL where it names a scheme; "*" stands for
-    anything, slashes too.
+    A pattern is matched against the path and query, or against the whole URL where it names a scheme, both as sent and
+    as people read them ("/über/" for "/%C3%BCber/"); "*" stands for anything, slashes too.
     """
     parts = urlsplit(url)
     path = parts.path + (f"?{parts.query}" if parts.query else "")
 
     def matches(pattern: str) -> bool:
-        return fnmatchcase(url if "://" in pattern else path, pattern)
+        sent = url if "://" in pattern else path
+        return fnmatchcase(sent, pattern) or ("%" in sent and fnmatchcase(unquote(sent), pattern))
 
     return not any(map(matches, exclude)) and (not include or any(map(matches, include)))
 
@@ -322,7 +337,8 @@ class Frontier:
     def add_linked(self, urls: Iterable[str]) -> None:
         """Add URLs that were met as links, but for those that look like a trap."""
         for url in urls:
-            if url not in self._seen and not self._is_trap(url):
+            # Those that do not count must not use up what a path may have of queries.
+            if url not in self._seen and self._counts(url) and not self._is_trap(url):
                 self.add(url)
 
     def next(self) -> str | None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from indexer.discover import Frontier, discover, read_date, wanted
 from indexer.records import Discovered, Failed, Missing
@@ -86,6 +88,40 @@ def test_a_list_of_addresses_is_a_sitemap_too() -> None:
     assert paths(find({"/sitemap.xml": f"{BASE}/a\n{BASE}/b\n".encode()})) == ["/a", "/b"]
 
 
+def test_what_an_index_names_no_more_is_not_missed() -> None:
+    files = {"/sitemap.xml": index("one.xml", "two.xml"), "/one.xml": urlset("/a"), "/two.xml": urlset("/b")}
+    before = find(files).sources
+    assert before == (f"{BASE}/sitemap.xml",)
+    found = find({"/sitemap.xml": index("two.xml"), "/two.xml": urlset("/b")}, before=before)
+    assert (paths(found), found.complete) == (["/b"], True)
+    assert not find({"/sitemap.xml": index("one.xml", "two.xml"), "/two.xml": urlset("/b")}, before=before).complete
+
+
+def test_an_index_that_names_no_address_is_broken_and_the_rest_of_it_counts() -> None:
+    body = index("one.xml").replace(b"</sitemapindex>", b"<sitemap><loc>https://[bad</loc></sitemap></sitemapindex>")
+    found = find({"/sitemap.xml": body, "/one.xml": urlset("/a")})
+    assert (paths(found), found.complete) == (["/a"], False)
+
+
+SOURCES = {
+    "/one.xml": urlset("/a", "/b", lastmod="2026-01-01"),
+    "/two.xml": urlset("/b", "/c", lastmod="2025-01-01"),
+    "/same.xml": urlset("/a", "/b"),
+    "/cut.xml": urlset("/c", "/d")[:-40],
+    "/index.xml": index("one.xml", "gone.xml", "index.xml"),
+}
+
+
+@given(
+    st.lists(st.sampled_from(sorted(SOURCES)), unique=True).flatmap(
+        lambda names: st.tuples(st.just(names), st.permutations(names))
+    )
+)
+def test_the_order_of_sources_makes_no_difference(orders: tuple[list[str], list[str]]) -> None:
+    one, other = (find(SOURCES, sitemaps=tuple(BASE + name for name in order)) for order in orders)
+    assert one == other
+
+
 def test_other_sites_pages_do_not_count() -> None:
     body = urlset("/a").replace(b"</urlset>", b"<url><loc>https://elsewhere.example/x</loc></url></urlset>")
     assert paths(find({"/sitemap.xml": body})) == ["/a"]
@@ -104,6 +140,9 @@ def test_a_site_without_any_source_is_crawled() -> None:
     assert (paths(found), found.crawl, found.complete) == (["/"], True, True)
     page = find({"/sitemap.xml": b"<!doctype html><html><body>Not found</body></html>"})
     assert (page.crawl, page.complete) == (True, True)
+    text = {"/sitemap.xml": b"Page not found"}
+    assert (find(text).crawl, find(text).complete) == (True, True)
+    assert not find(text, before=(f"{BASE}/sitemap.xml",)).complete
 
 
 def test_a_source_that_worked_before_may_not_be_missing() -> None:
@@ -125,7 +164,7 @@ def test_feeds_and_files_of_addresses(tmp_path: Path) -> None:
         f'<link href="{BASE}/b"/><updated>2026-01-02T00:00:00Z</updated></entry></feed>'
     ).encode()
     listed = tmp_path / "urls.txt"
-    listed.write_text(f"# ours\n{BASE}/c\n\n/d\n")
+    listed.write_text(f"\ufeff{BASE}/c\n# ours\n\n/d\n", encoding="utf-8")
     found = find({"/rss": rss, "/atom": atom}, feeds=(f"{BASE}/rss", f"{BASE}/atom"), urls=listed)
     assert paths(found) == ["/a", "/b", "/c", "/d"]
     assert not find({}, feeds=(f"{BASE}/gone",)).complete
@@ -155,6 +194,8 @@ def test_globs() -> None:
     assert not wanted(url, ("/docs/*",), ())
     assert not wanted(url, ("/blog/*",), ("*page=*",))
     assert wanted(url, ("https://example.com/*",), ())
+    assert not wanted(f"{BASE}/%C3%BCber/uns", (), ("/über/*",))
+    assert not wanted(f"{BASE}/%C3%BCber/uns", (), ("/%C3%BCber/*",))
 
 
 def test_the_frontier_keeps_out_of_traps() -> None:
@@ -165,3 +206,9 @@ def test_the_frontier_keeps_out_of_traps() -> None:
     assert len(taken) == 101
     assert taken[-1] == f"{BASE}/ok"
     assert frontier.next() is None
+
+
+def test_links_that_do_not_count_use_nothing_up() -> None:
+    frontier = Frontier(lambda url: "reply" not in url)
+    frontier.add_linked([*(f"{BASE}/post?reply={n}" for n in range(500)), f"{BASE}/post?page=2"])
+    assert list(iter(frontier.next, None)) == [f"{BASE}/post?page=2"]
