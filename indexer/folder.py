@@ -64,7 +64,7 @@ class FolderLooker:
     async def __aenter__(self) -> FolderLooker:
         for name, entry in _page_files(str(self._folder), ""):
             place = name.removesuffix("index.html").removesuffix("index.htm") if _is_index(name) else name
-            url = self._site.page(self._site.base + quote(place))
+            url = self._site.page(self._site.base + quote(os.fsencode(place)))
             if url is not None:
                 status = entry.stat(follow_symlinks=False)
                 tag = f"{status.st_mtime_ns:x}-{status.st_size:x}"
