@@ -10,8 +10,7 @@ IndexerError
 │   ├── StoreUnavailable  the vector store is away, or another process holds it
 │   └── StoreMismatch     the vector store belongs to another state database, or holds vectors of another size
 └── StateError
-    ├── StateVersion      the database was written by a newer program, or is none of ours
-    └── StateLocked       another run holds the database
+    └── StateVersion      the database was written by a newer program, or is none of ours
 """
 
 
@@ -61,7 +60,3 @@ class StateError(IndexerError):
 
 class StateVersion(StateError):
     """The state database has a schema this program does not know."""
-
-
-class StateLocked(StateError):
-    """Another run holds the state database."""

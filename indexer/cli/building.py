@@ -30,13 +30,13 @@ _READING = 1
 def parts_of(config: Config, progress: Progress) -> Parts:
     """Everything a run needs, nothing of it started. Raises ModelUnavailable."""
     site, model = config.site_address, find_model(config.embed.model)
-    sources, keep = config.discover, config.neighbours.min_similarity
+    sources = config.discover
     rules = ExtractRules(config.extract.content, config.extract.remove)
     return Parts(
         site=site,
         policy=Policy(config.extract.min_words, config.safety.gone_after, _rules(config)),
         guard=Guard(config.safety.max_removed, config.safety.max_removed_share),
-        rule=Rule(config.neighbours.keep, model.floor if keep is None else keep),
+        rule=rule_of(config, model),
         concurrency=config.fetch.concurrency,
         wanted=lambda url: site.page(url) == url and wanted(url, sources.include, sources.exclude),
         looker=_looker(config),
@@ -48,6 +48,12 @@ def parts_of(config: Config, progress: Progress) -> Parts:
         now=lambda: datetime.now(UTC),
         progress=progress,
     )
+
+
+def rule_of(config: Config, model: Model) -> Rule:
+    """How long lists are, and how near their entries: the model's own threshold where none is configured."""
+    floor = config.neighbours.min_similarity
+    return Rule(config.neighbours.keep, model.floor if floor is None else floor)
 
 
 def store_of(config: Config, model: Model, collection: str) -> VectorStore:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from indexer.cli.building import store_of
+from indexer.cli.building import rule_of, store_of
 from indexer.cli.output import Silence
 from indexer.config import Config
 from indexer.embed import find_model
-from indexer.neighbours import Rule
 from indexer.state.writing import open_state
 from indexer.sync import mend
 from indexer.sync.fill import differences
@@ -27,8 +26,6 @@ class Found:
 def verify(config: Config, repair: bool) -> Found:
     """Compare the points of both stores, and with `repair` make the vector store hold what the state says."""
     model = find_model(config.embed.model)
-    floor = config.neighbours.min_similarity
-    rule = Rule(config.neighbours.keep, model.floor if floor is None else floor)
     with holding(config.store.state, datetime.now(UTC)), open_state(config.store.state) as state:
         number = state.embeddings.model(model.fingerprint)
         store = store_of(config, model, model.fingerprint)
@@ -40,7 +37,7 @@ def verify(config: Config, repair: bool) -> Found:
             faults = f"{len(wrong)} of {points} pages are missing or stale, {len(foreign)} do not belong there"
             if not repair:
                 return Found(f"the vector store differs: {faults}; `indexer verify --repair` mends it", False)
-            mend(state, store, number, rule, Silence())
+            mend(state, store, number, rule_of(config, model), Silence())
             return Found(f"mended: {faults}", True)
         finally:
             store.close()

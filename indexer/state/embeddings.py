@@ -134,9 +134,6 @@ class Embeddings:
         """Ids of the points of which nobody knows what the store holds."""
         return {point for (point,) in self._db.execute("SELECT id FROM pending WHERE model = ?", (model,))}
 
-    def pending_count(self, model: int) -> int:
-        return int(self._db.execute("SELECT count(*) FROM pending WHERE model = ?", (model,)).fetchone()[0])
-
     def confirm(self, model: int, points: Iterable[tuple[Wanted, Vector]]) -> None:
         """The store holds these vectors: note it, and mark the pages and everyone whose list they may touch."""
         for wanted, vector in points:

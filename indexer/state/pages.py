@@ -32,9 +32,6 @@ class Pages:
     def known(self, urls: Iterable[str]) -> dict[str, Known]:
         return _known(self._db.execute(f"{_KNOWN} WHERE url IN (SELECT value FROM json_each(?))", (_json(urls),)))
 
-    def live_count(self) -> int:
-        return int(self._db.execute("SELECT count(*) FROM pages WHERE status = 'live'").fetchone()[0])
-
     def others_with_text(self, text_hash: str, url: str) -> set[str]:
         """The other live pages that hold this very text."""
         rows = self._db.execute(
