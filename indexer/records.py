@@ -264,6 +264,29 @@ class NeighbourList:
     kth: float | None
 
 
+# --- links ----------------------------------------------------------------------------------------------------------
+
+
+class Suggestion(NamedTuple):
+    """A link that a page should set: in which paragraph and on which of its words, at character `start`; no anchor
+    where the paragraph alone is meant. `html` and `markdown` are the sentence with the link set."""
+
+    id: str
+    source: str
+    target: str
+    status: str
+    score: float
+    similarity: float
+    anchor: str
+    paragraph: str
+    block: int
+    start: int
+    html: str
+    markdown: str
+    reason: str
+    first_seen: str
+
+
 # --- sync -----------------------------------------------------------------------------------------------------------
 
 
@@ -327,6 +350,15 @@ class NeighbourRow:
     similarity: float
     rank: int
     near_duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionRow:
+    """A suggestion as it is read out, with both pages' titles."""
+
+    suggestion: Suggestion
+    source_title: str
+    target_title: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from indexer.records import Link, LinkCounts, NeighbourRow, PageRow, Zone
+from indexer.records import Link, LinkCounts, NeighbourRow, PageRow, SuggestionRow, Zone
 
 Cell = str | int | float | bool | None
 
@@ -88,6 +88,32 @@ def related(rows: Iterable[NeighbourRow]) -> dict[str, list[dict[str, Cell]]]:
             entry: dict[str, Cell] = {"url": r.neighbour_url, "title": r.neighbour_title, "similarity": r.similarity}
             pages.setdefault(urlsplit(r.url).path, []).append(entry)
     return pages
+
+
+_CONTEXT = 80
+"""Characters of the paragraph shown before and after an anchor."""
+
+
+def links_table(rows: Iterable[SuggestionRow]) -> Table:
+    """Suggestions with their places; `occurrence` says which of the anchor's occurrences in the paragraph is meant,
+    `offset` at which of its characters."""
+    columns = (
+        "id", "source_url", "source_title", "target_url", "target_title", "score", "similarity", "anchor", "paragraph",
+        "paragraph_index", "context_before", "context_after", "reason", "status", "first_seen", "offset", "occurrence",
+        "html", "markdown",
+    )  # fmt: skip
+
+    def row(found: SuggestionRow) -> Sequence[Cell]:
+        s = found.suggestion
+        before, after = s.paragraph[: s.start], s.paragraph[s.start + len(s.anchor) :]
+        place: tuple[Cell, Cell] = (s.start, before.count(s.anchor) + 1) if s.anchor else (None, None)
+        context = (before[-_CONTEXT:], after[:_CONTEXT]) if s.anchor else ("", "")
+        return (
+            s.id, s.source, found.source_title, s.target, found.target_title, s.score, s.similarity, s.anchor,
+            s.paragraph, s.block, *context, s.reason, s.status, s.first_seen, *place, s.html, s.markdown,
+        )  # fmt: skip
+
+    return Table(columns, map(row, rows))
 
 
 _STATUS_CODES = {"redirect": (301, "Moved Permanently"), "missing": (404, "Not Found")}

@@ -15,7 +15,7 @@ import typer  # noqa: TID251
 from indexer.cli.output import Format, print_table
 from indexer.config import Config, load, starter
 from indexer.errors import IndexerError, UsageError
-from indexer.links import Addresses, content_targets
+from indexer.links.addresses import Addresses, content_targets
 from indexer.report import Table, duplicates_table, neighbours_table
 from indexer.state.reads import open_reads
 

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from indexer.cli.asking import near_duplicates
 from indexer.config import Config
-from indexer.links import Addresses, content_targets
-from indexer.records import NeighbourRow
+from indexer.links.addresses import Addresses, content_targets
+from indexer.links.review import Status
+from indexer.records import NeighbourRow, PageRow
 from indexer.report import (
     Table,
     csv_lines,
     duplicates_table,
     inlinks_table,
     json_lines,
+    links_table,
     neighbours_table,
     pages_table,
     related,
@@ -45,6 +47,8 @@ def write_tables(reads: Reads, config: Config, directory: Path) -> list[str]:
         "pages": lambda: pages_table(pages.values(), counts),
         "neighbours": lambda: neighbours_table(reads.all_neighbours(), _linked(reads, addresses)),
         "duplicates": lambda: duplicates_table(pages.values(), near_duplicates(reads)),
+        "links": lambda: links_table(reads.suggestions()),
+        "missing_links": lambda: links_table(reads.suggestions(statuses=[Status.OPEN])),
         "inlinks": lambda: inlinks_table(reads.links(), addresses.at),
     }
     for name, table in tables.items():
@@ -54,7 +58,7 @@ def write_tables(reads: Reads, config: Config, directory: Path) -> list[str]:
     return [*(f"{name}.{kind}" for name in tables for kind in ("csv", "jsonl")), "related.json"]
 
 
-def _linked(reads: Reads, addresses: Addresses) -> Callable[[NeighbourRow], bool]:
+def _linked(reads: Reads, addresses: Addresses[PageRow]) -> Callable[[NeighbourRow], bool]:
     targets = {url: content_targets(links, addresses) for url, links in reads.links()}
     return lambda row: row.neighbour_url in targets.get(row.url, ())
 

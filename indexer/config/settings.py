@@ -222,10 +222,14 @@ class Links(Section):
     both_ways: bool = False
     max_density: Annotated[Float | None, Field(ge=0)] = 3.0
     min_score: Annotated[Float, Field(ge=0, le=1)] = 0.5
+    min_words: Annotated[Int, Field(ge=0)] = 60
     never_from: tuple[Glob, ...] = ()
     never_to: tuple[Glob, ...] = ()
     never_anchor: tuple[Text, ...] = ()
+    always_to: tuple[Glob, ...] = ()
     priority: tuple[Glob, ...] = ()
+    phrases: dict[Text, tuple[Text, ...]] = {}
+    ignore_orphans: tuple[Glob, ...] = ()
 
 
 class Store(Section):

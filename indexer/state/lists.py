@@ -59,6 +59,7 @@ class Lists:
         before = self.lists(new.page for new in lists)
         changed = [new for new in lists if before.get(new.page) != new]
         self._db.executemany("DELETE FROM neighbours WHERE page = ?", ((new.page,) for new in changed))
+        self._db.executemany("INSERT OR IGNORE INTO marks VALUES (?, 'link')", ((new.page,) for new in changed))
         self._db.executemany("INSERT OR REPLACE INTO lists VALUES (?, ?)", ((new.page, new.kth) for new in changed))
         self._db.executemany(
             "INSERT INTO neighbours VALUES (?, ?, ?, ?, ?)",
@@ -87,7 +88,7 @@ class Lists:
 
     def mark_all(self, model: int) -> None:
         """Every indexed page's list has to be asked for anew."""
-        self._db.execute("DELETE FROM marks")
+        self._db.execute("DELETE FROM marks WHERE what IN ('ask', 'spread')")
         self._db.execute("INSERT INTO marks SELECT page, 'ask' FROM points WHERE model = ?", (model,))
 
     def unmark(self, what: str, pages: Iterable[int]) -> None:

@@ -115,6 +115,8 @@ class Pages:
             " WHERE url = ? AND EXISTS (SELECT 1 FROM pages WHERE url = ?)",
             (old, new, old),
         )
+        for column in ("source", "target"):
+            self._db.execute(f"UPDATE OR REPLACE decisions SET {column} = ? WHERE {column} = ?", (new, old))
 
     def stand(self, standing: Mapping[int, int | None]) -> list[int]:
         """Write down which page stands for which; the pages for which that is news."""
@@ -166,9 +168,9 @@ class Pages:
             (document.text_hash, now, document.title, document.language, document.words, document.text_hash, key,
              model, document.canonical, page),
         )  # fmt: skip
+        blocks, links = texts.pack_blocks(document.blocks), texts.pack_links(x for x in document.links if x.internal)
         self._db.execute(
-            "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)",
-            (page, texts.pack_blocks(document.blocks), texts.pack_links(x for x in document.links if x.internal)),
+            "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (page, blocks, links, texts.digest(blocks, links))
         )
         self._db.execute("INSERT OR REPLACE INTO sketches VALUES (?, ?)", (page, document.sketch))
         self._write_passages(page, passages)

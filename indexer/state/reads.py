@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from indexer.records import Link, NeighbourRow, PageRow, RunRow
+from indexer.records import Link, NeighbourRow, PageRow, RunRow, Suggestion, SuggestionRow
 from indexer.state import texts
 from indexer.state.schema import open_for_reading
 
@@ -22,6 +22,13 @@ _PAGE = (
 _NEIGHBOUR = (
     "SELECT p.url, coalesce(p.title, ''), q.url, coalesce(q.title, ''), n.score, n.rank, n.near"
     " FROM neighbours n JOIN pages p ON p.id = n.page JOIN pages q ON q.id = n.other"
+)
+
+
+_SUGGESTION = (
+    "SELECT s.id, s.source, s.target, s.status, s.score, s.similarity, s.anchor, s.paragraph, s.block, s.start, s.html,"
+    " s.markdown, s.reason, s.first_seen, coalesce(p.title, ''), coalesce(q.title, '')"
+    " FROM suggestions s LEFT JOIN pages p ON p.url = s.source LEFT JOIN pages q ON q.url = s.target"
 )
 
 
@@ -72,6 +79,23 @@ class Reads:
         row = self._db.execute("SELECT links FROM documents WHERE page = ?", (page,)).fetchone()
         return texts.unpack_links(row[0]) if row else ()
 
+    def suggestions(
+        self, source: str | None = None, target: str | None = None, statuses: Iterable[str] = ()
+    ) -> Iterator[SuggestionRow]:
+        """Suggestions from one page, to one page, or all, of these statuses or of any; best first."""
+        rows = self._db.execute(
+            f"{_SUGGESTION} WHERE (?1 IS NULL OR s.source = ?1) AND (?2 IS NULL OR s.target = ?2)"
+            " AND (?3 = '[]' OR s.status IN (SELECT value FROM json_each(?3)))"
+            " ORDER BY s.score DESC, s.source, s.target",
+            (source, target, json.dumps(list(statuses))),
+        )
+        return (_suggestion(row) for row in rows)
+
+    def suggestion(self, name: str) -> SuggestionRow | None:
+        """The suggestion of this id."""
+        row = self._db.execute(f"{_SUGGESTION} WHERE s.id = ?", (name,)).fetchone()
+        return None if row is None else _suggestion(row)
+
     def sketches(self) -> tuple[list[str], list[bytes]]:
         """URLs and sketches of the indexed pages, in the order of the URLs."""
         rows = self._db.execute(
@@ -112,6 +136,10 @@ def open_reads(path: Path) -> Iterator[Reads]:
         yield Reads(db)
     finally:
         db.close()
+
+
+def _suggestion(row: Sequence[Any]) -> SuggestionRow:
+    return SuggestionRow(Suggestion(*row[:-2]), row[-2], row[-1])
 
 
 def _neighbour(row: Sequence[Any]) -> NeighbourRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Sequence
@@ -27,6 +28,11 @@ def pack_links(links: Iterable[Link]) -> bytes:
 def unpack_links(data: bytes) -> tuple[Link, ...]:
     rows = json.loads(zlib.decompress(data))
     return tuple(Link(target, internal, anchor, Zone(zone), *rest) for target, internal, anchor, zone, *rest in rows)
+
+
+def digest(*parts: bytes) -> str:
+    """Names what a page says and links to: another text or another link, and it is another name."""
+    return hashlib.blake2b(b"\0".join(parts), digest_size=12).hexdigest()
 
 
 def _pack(value: object) -> bytes:

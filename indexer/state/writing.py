@@ -13,6 +13,7 @@ from types import TracebackType
 
 from indexer.state.embeddings import Embeddings
 from indexer.state.journal import Journal
+from indexer.state.linking import Linking
 from indexer.state.lists import Lists
 from indexer.state.pages import Pages
 from indexer.state.reads import Reads
@@ -27,6 +28,7 @@ class State:
         self.pages = Pages(db)
         self.embeddings = Embeddings(db)
         self.lists = Lists(db)
+        self.linking = Linking(db)
         self.journal = Journal(db)
         self.reads = Reads(db)
 
@@ -63,7 +65,7 @@ def scratch_copy(path: Path, to: Path) -> State:
     copy = open_state(to)
     if path.exists():
         copy.db.execute("ATTACH DATABASE ? AS source", (str(path),))
-        for table in ("pages", "documents", "sketches", "sources"):
+        for table in ("pages", "documents", "sketches", "sources", "decisions"):
             copy.db.execute(f"INSERT INTO main.{table} SELECT * FROM source.{table}")
         copy.db.execute("DETACH DATABASE source")
     return copy

@@ -5,6 +5,8 @@
                                     embed -> upsert -> flush -> confirm
                                                                   |
                                                      ask for the lists it touched
+                                                                  |
+                                                     rank the links it touched -> choose
 
 Each arrow ends in a transaction, so that a run that is killed between any two of them is finished by the next.
 """
@@ -25,6 +27,7 @@ from indexer.sync.gather import Gathering
 from indexer.sync.lists import relist
 from indexer.sync.parts import Looker, Parts, Progress, Request
 from indexer.sync.record import Recorder
+from indexer.sync.relinking import relink
 from indexer.vectors import VectorStore
 
 __all__ = ["Parts", "Request", "mend", "plan_run", "run"]
@@ -39,6 +42,7 @@ async def run(parts: Parts, state: State, request: Request) -> Summary:
     try:
         gathering = await _gather_and_fill(parts, state, request, model, filler)
         asked, changed = relist(state, lambda: filler.store, model, parts.rule, parts.progress)
+        links = relink(state, model, parts.links, started.isoformat(), parts.progress)
     finally:
         filler.close()
     _let_go_of_other_models(parts, state, model)
@@ -47,7 +51,9 @@ async def run(parts: Parts, state: State, request: Request) -> Summary:
         embedded_passages=filler.embedded,
         lists_asked=asked,
         lists_changed=changed,
-        texts_read=gathering.texts_read + filler.texts_read,
+        texts_read=gathering.texts_read + filler.texts_read + links.texts_read,
+        links_new=links.new,
+        links_gone=links.gone,
         seconds=round(time.monotonic() - clock, 3),
     )
     _write_journal(state, gathering, number, summary)

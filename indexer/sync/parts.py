@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from indexer.changes import Guard, Policy
+from indexer.links.choosing import Limits
 from indexer.neighbours import Rule
 from indexer.records import Block, Discovered, Document, Failed, Fetched, FetchOutcome, Passage, Validators
 from indexer.urls import Site
@@ -44,6 +45,22 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
+class LinkPolicy:
+    """What the configuration says of suggestions. `fingerprint` names all of it."""
+
+    home: str
+    min_score: float
+    min_words: int
+    limits: Limits
+    may_link: Callable[[str], bool]
+    may_be_target: Callable[[str], bool]
+    always_target: Callable[[str], bool]
+    is_priority: Callable[[str], bool]
+    phrases: Mapping[str, tuple[str, ...]]
+    fingerprint: str
+
+
+@dataclass(frozen=True)
 class Parts:
     """Everything a run needs but the state database. `wanted` is the configuration's word on which URLs count."""
 
@@ -51,6 +68,7 @@ class Parts:
     policy: Policy
     guard: Guard
     rule: Rule
+    links: LinkPolicy
     concurrency: int
     wanted: Callable[[str], bool]
     looker: Callable[[], AbstractAsyncContextManager[Looker]]

@@ -46,6 +46,7 @@ class Recorder:
             return
         batch, self._batch = self._batch, []
         with self._state.transaction():
+            self._state.linking.make_due()
             texts = {known.text_hash for _, known in batch if known and known.text_hash}
             pages = [page for decision, known in batch if (page := self._carry_out(decision, known)) is not None]
             texts |= self._state.pages.texts_of(decision.url for decision, _ in batch)

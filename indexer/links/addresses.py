@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import chain
+from typing import Generic, Protocol, TypeVar
 
 from indexer.records import Link, PageRow, Zone
 from indexer.urls import twins
@@ -11,17 +12,27 @@ from indexer.urls import twins
 _HOPS = 10
 
 
-class Addresses:
+class Known(Protocol):
+    """What is known at an address: it may lead to another one."""
+
+    @property
+    def redirect_to(self) -> str | None: ...
+
+
+_Known = TypeVar("_Known", bound=Known)
+
+
+class Addresses(Generic[_Known]):
     """Finds the page behind an address, as a visitor would: past redirects, and with or without slash and .html."""
 
-    def __init__(self, find: Callable[[str], PageRow | None]) -> None:
+    def __init__(self, find: Callable[[str], _Known | None]) -> None:
         self._find = find
 
-    def at(self, url: str) -> PageRow | None:
+    def at(self, url: str) -> _Known | None:
         """What is known at `url` itself, be it a redirect, or at another spelling of it."""
         return next(filter(None, map(self._find, chain((url,), twins(url)))), None)
 
-    def page(self, url: str) -> PageRow | None:
+    def page(self, url: str) -> _Known | None:
         """The page a link to `url` ends at; None where no such page is known, or redirects go in circles."""
         for _ in range(_HOPS):
             found = self.at(url)
@@ -31,7 +42,7 @@ class Addresses:
         return None
 
 
-def content_targets(links: Iterable[Link], addresses: Addresses) -> set[str]:
+def content_targets(links: Iterable[Link], addresses: Addresses[PageRow]) -> set[str]:
     """The URLs of the pages that content links lead to."""
     pages = (addresses.page(link.target) for link in links if link.zone is Zone.CONTENT)
     return {page.url for page in pages if page is not None}

@@ -1,0 +1,265 @@
+"""Phrases that name a page, where a text says them, and on which of its words a link may stand.
+
+The names of a page are its title and the words with which other pages of the site link to it. Words of a text that
+are such a name, and no link yet, are the strongest single sign that a link belongs there (the idea behind Wikimedia's
+Add-a-link, arXiv 2105.15110).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from indexer.corpus import Statistics, is_repeated, linked_share
+from indexer.lexical import Rarity, term
+from indexer.records import Block, BlockKind, Span, SpanKind
+from indexer.words import Word, is_function_word, words
+
+Phrase = tuple[str, ...]
+
+LONGEST = 8
+"""Words in an anchor, at most."""
+_LEAST_WORDS = 4
+_LINKED = 0.8
+_JOINED = re.compile(r"[ \n]?|[-‐‑/.&+@'’:]| [&+/] ")
+"""What may stand between two words of one anchor: no punctuation that parts a sentence."""
+_HALF = re.compile(r"[-‐‑.@]")
+"""Joints inside of which an anchor would begin or end within a word."""
+_LEAST_SHARED = 2.0
+"""What an anchor shares with a name weighs at least so much, a word on a seventh of the pages: "module" or "site" alone
+names nothing. The whole of a name always does."""
+_FILLER = 0.3
+"""The weight of a function word in an anchor, where a rare word has 5 to 8."""
+
+
+def phrase(text: str, language: str) -> Phrase:
+    """The text as a name: its words' keys, or nothing where it is too long or says nothing."""
+    keys = tuple(word.key for word in words(text, language))
+    says = any(not is_function_word(key, language) and (len(key) > 1 or not key.isascii()) for key in keys)
+    return keys if says and len(keys) <= 2 * LONGEST else ()
+
+
+# --- the prose of a page --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A block in which a link may be set. `joints[i]` says whether an anchor may run on from word i to the next, and
+    `free[i]` whether word i may be in one: not in a link, nor half in markup. `code[i]` are the first and the last
+    word of the piece of code that word i stands in, if it stands in one: that is linked whole or not at all."""
+
+    index: int
+    text: str
+    words: tuple[Word, ...]
+    free: tuple[bool, ...]
+    joints: tuple[bool, ...]
+    code: tuple[tuple[int, int] | None, ...]
+    function: tuple[bool, ...]
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """At which numbers each word stands."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, word in enumerate(self.words):
+            found[word.key].append(number)
+        return found
+
+    @cached_property
+    def content(self) -> list[str]:
+        return [word.key for word, function in zip(self.words, self.function, strict=True) if not function]
+
+    def may_be_anchor(self, first: int, last: int) -> bool:
+        """Whether words first to last make an anchor by themselves: whole words, beginning and ending with ones that
+        say something."""
+        if self.code[first] is not None:
+            return self.code[first] == (first, last) and all(self.free[first : last + 1])
+        if last - first >= LONGEST or self.function[first] or self.function[last]:
+            return False
+        if not all(self.free[first : last + 1]) or not all(self.joints[first:last]):
+            return False
+        before = self.text[max(0, self.words[first].start - 1) : self.words[first].start]
+        after = self.text[self.words[last].end : self.words[last].end + 2]
+        if _HALF.fullmatch(before) and first and self.words[first - 1].end == self.words[first].start - 1:
+            return False
+        return not (len(after) == 2 and after[1].isalnum() and (_HALF.fullmatch(after[0]) or after in ("'t", "’t")))
+
+
+def prose(blocks: Sequence[Block], language: str, statistics: Statistics) -> list[Prose]:
+    """The blocks in which a link may be set: paragraphs, items and cells that are neither links already nor the
+    template's, and more than a label."""
+    return [
+        made
+        for index, block in enumerate(blocks)
+        if block.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM, BlockKind.CELL)
+        and linked_share(block) < _LINKED
+        and not is_repeated(block, statistics)
+        and len((made := _prose(index, block, language)).words) >= _LEAST_WORDS
+    ]
+
+
+def _prose(index: int, block: Block, language: str) -> Prose:
+    found = tuple(words(block.text, language))
+    inside = [_spans_around(word, block.spans) for word in found]
+    free = tuple(around is not None and not any(span.kind is SpanKind.LINK for span in around) for around in inside)
+    code = [next((span for span in around or () if span.kind is SpanKind.CODE), None) for around in inside]
+    joints = tuple(
+        inside[n] == inside[n + 1] and _JOINED.fullmatch(block.text, found[n].end, found[n + 1].start) is not None
+        for n in range(len(found) - 1)
+    )
+    return Prose(
+        index,
+        block.text,
+        found,
+        free,
+        joints,
+        tuple(_extents(code)),
+        tuple(is_function_word(w.key, language) for w in found),
+    )
+
+
+def _extents(spans: Sequence[Span | None]) -> Iterator[tuple[int, int] | None]:
+    """For each word the first and the last word that stand in the same span."""
+    inside: dict[Span, list[int]] = defaultdict(list)
+    for number, span in enumerate(spans):
+        if span is not None:
+            inside[span].append(number)
+    return (None if span is None else (inside[span][0], inside[span][-1]) for span in spans)
+
+
+def _spans_around(word: Word, spans: Iterable[Span]) -> tuple[Span, ...] | None:
+    """The spans that hold the word; None where one begins or ends inside of it."""
+    around = tuple(span for span in spans if span.start < word.end and span.end > word.start)
+    whole = all(span.start <= word.start and span.end >= word.end for span in around)
+    return around if whole else None
+
+
+# --- the names of all pages -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Names:
+    """The dictionary of a site: for each phrase the pages whose title it is, and the pages it links to, with the
+    number of pages that link so."""
+
+    titles: Mapping[Phrase, frozenset[int]]
+    anchors: Mapping[Phrase, Mapping[int, int]]
+
+    @cached_property
+    def _beginnings(self) -> frozenset[Phrase]:
+        return frozenset(
+            name[:size] for names in (self.titles, self.anchors) for name in names for size in range(1, len(name) + 1)
+        )
+
+    @cached_property
+    def of_page(self) -> Mapping[int, Mapping[Phrase, int]]:
+        """The names of each page, with the number of pages that use them; the title counts as one."""
+        names: dict[int, Counter[Phrase]] = defaultdict(Counter)
+        for name, pages in self.titles.items():
+            for page in pages:
+                names[page][name] += 1
+        for name, counts in self.anchors.items():
+            for page, count in counts.items():
+                names[page][name] += count
+        return names
+
+    def said_in(self, some: Iterable[Prose]) -> set[Phrase]:
+        """The names that stand in these blocks on words that are free for a link."""
+        said: set[Phrase] = set()
+        for block in some:
+            keys = tuple(word.key for word in block.words)
+            for first in range(len(keys)):
+                last = first
+                while block.free[last] and (name := keys[first : last + 1]) in self._beginnings:
+                    if (name in self.titles or name in self.anchors) and block.code[first] in (None, (first, last)):
+                        said.add(name)
+                    if last + 1 == len(keys) or not block.joints[last]:
+                        break
+                    last += 1
+        return said
+
+
+# --- the best words for a link --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words first to last of a block, and how well they name a page (0 to 1)."""
+
+    first: int
+    last: int
+    fit: float
+
+
+def best_runs(block: Prose, names: Mapping[Phrase, int], rarity: Callable[[str], float]) -> list[Run]:
+    """The runs of words that name a page best, best first, none overlapping a better one.
+
+    The fit is the overlap (Dice) of the run's words with the name's, weighted by rarity, for the name that fits best.
+    """
+    found: dict[tuple[int, int], float] = {}
+    for name, count in names.items():
+        wanted = {key: rarity(key) for key in name}
+        places = sorted(place for key in wanted for place in block.places.get(key, ()) if block.free[place])
+        if not places:
+            continue
+        total = sum(wanted.values())
+        trust = _trust(count)
+        for first, last, shared, whole in _windows(block, places, wanted, rarity):
+            fit = trust * 2 * shared / (whole + total)
+            if shared >= min(_LEAST_SHARED, total) and fit > found.get((first, last), 0.0):
+                found[first, last] = fit
+    return _apart(found)
+
+
+def _trust(count: int) -> float:
+    """A name that many use is worth more than one that was used once."""
+    return 1.0 - 0.15 / max(count, 1)
+
+
+def _windows(
+    block: Prose, places: Sequence[int], wanted: Mapping[str, float], rarity: Callable[[str], float]
+) -> Iterator[tuple[int, int, float, float]]:
+    """Runs that begin and end with words of a name: first, last, weight of the words shared, weight of all."""
+    for start, first in enumerate(places):
+        seen: set[str] = set()
+        shared = whole = 0.0
+        at = first
+        for last in places[start : start + LONGEST]:
+            if last - first >= LONGEST or not all(block.joints[at:last]):
+                break
+            for number in range(at if last == first else at + 1, last + 1):
+                key = block.words[number].key
+                weight = _FILLER if block.function[number] else rarity(key)
+                whole += weight
+                if key in wanted and key not in seen:
+                    seen.add(key)
+                    shared += wanted[key]
+            at = last
+            if block.may_be_anchor(first, last) and (
+                block.code[first] is None or shared >= whole >= sum(wanted.values())
+            ):
+                yield first, last, shared, whole
+
+
+def _apart(found: Mapping[tuple[int, int], float]) -> list[Run]:
+    runs: list[Run] = []
+    for (first, last), fit in sorted(found.items(), key=lambda entry: (-entry[1], entry[0][0] - entry[0][1], entry[0])):
+        if all(last < run.first or first > run.last for run in runs):
+            runs.append(Run(first, last, round(fit, 6)))
+    return runs
+
+
+def rarity_by_key(rarity: Rarity) -> Callable[[str], float]:
+    """How much a word weighs in a name."""
+    known: dict[str, float] = {}
+
+    def weight(key: str) -> float:
+        if key not in known:
+            known[key] = max(_FILLER, float(rarity.idf(np.array([term(key)], np.uint32))[0]))
+        return known[key]
+
+    return weight
