@@ -7,7 +7,6 @@ Add-a-link, arXiv 2105.15110).
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,21 +14,12 @@ from functools import cached_property
 
 import numpy as np
 
-from indexer.corpus import Statistics, is_repeated, linked_share
 from indexer.lexical import Rarity, term
-from indexer.records import Block, BlockKind, Span, SpanKind
-from indexer.words import Word, is_function_word, words
+from indexer.prose import LONGEST, Prose
+from indexer.words import is_function_word, words
 
 Phrase = tuple[str, ...]
 
-LONGEST = 8
-"""Words in an anchor, at most."""
-_LEAST_WORDS = 4
-_LINKED = 0.8
-_JOINED = re.compile(r"[ \n]?|[-‐‑/.&+@'’:]| [&+/] ")
-"""What may stand between two words of one anchor: no punctuation that parts a sentence."""
-_HALF = re.compile(r"[-‐‑.@]")
-"""Joints inside of which an anchor would begin or end within a word."""
 _LEAST_SHARED = 2.0
 """What an anchor shares with a name weighs at least so much, a word on a seventh of the pages: "module" or "site" alone
 names nothing. The whole of a name always does."""
@@ -42,100 +32,6 @@ def phrase(text: str, language: str) -> Phrase:
     keys = tuple(word.key for word in words(text, language))
     says = any(not is_function_word(key, language) and (len(key) > 1 or not key.isascii()) for key in keys)
     return keys if says and len(keys) <= 2 * LONGEST else ()
-
-
-# --- the prose of a page --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Prose:
-    """A block in which a link may be set. `joints[i]` says whether an anchor may run on from word i to the next, and
-    `free[i]` whether word i may be in one: not in a link, nor half in markup. `code[i]` are the first and the last
-    word of the piece of code that word i stands in, if it stands in one: that is linked whole or not at all."""
-
-    index: int
-    text: str
-    words: tuple[Word, ...]
-    free: tuple[bool, ...]
-    joints: tuple[bool, ...]
-    code: tuple[tuple[int, int] | None, ...]
-    function: tuple[bool, ...]
-
-    @cached_property
-    def places(self) -> Mapping[str, Sequence[int]]:
-        """At which numbers each word stands."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for number, word in enumerate(self.words):
-            found[word.key].append(number)
-        return found
-
-    @cached_property
-    def content(self) -> list[str]:
-        return [word.key for word, function in zip(self.words, self.function, strict=True) if not function]
-
-    def may_be_anchor(self, first: int, last: int) -> bool:
-        """Whether words first to last make an anchor by themselves: whole words, beginning and ending with ones that
-        say something."""
-        if self.code[first] is not None:
-            return self.code[first] == (first, last) and all(self.free[first : last + 1])
-        if last - first >= LONGEST or self.function[first] or self.function[last]:
-            return False
-        if not all(self.free[first : last + 1]) or not all(self.joints[first:last]):
-            return False
-        before = self.text[max(0, self.words[first].start - 1) : self.words[first].start]
-        after = self.text[self.words[last].end : self.words[last].end + 2]
-        if _HALF.fullmatch(before) and first and self.words[first - 1].end == self.words[first].start - 1:
-            return False
-        return not (len(after) == 2 and after[1].isalnum() and (_HALF.fullmatch(after[0]) or after in ("'t", "’t")))
-
-
-def prose(blocks: Sequence[Block], language: str, statistics: Statistics) -> list[Prose]:
-    """The blocks in which a link may be set: paragraphs, items and cells that are neither links already nor the
-    template's, and more than a label."""
-    return [
-        made
-        for index, block in enumerate(blocks)
-        if block.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM, BlockKind.CELL)
-        and linked_share(block) < _LINKED
-        and not is_repeated(block, statistics)
-        and len((made := _prose(index, block, language)).words) >= _LEAST_WORDS
-    ]
-
-
-def _prose(index: int, block: Block, language: str) -> Prose:
-    found = tuple(words(block.text, language))
-    inside = [_spans_around(word, block.spans) for word in found]
-    free = tuple(around is not None and not any(span.kind is SpanKind.LINK for span in around) for around in inside)
-    code = [next((span for span in around or () if span.kind is SpanKind.CODE), None) for around in inside]
-    joints = tuple(
-        inside[n] == inside[n + 1] and _JOINED.fullmatch(block.text, found[n].end, found[n + 1].start) is not None
-        for n in range(len(found) - 1)
-    )
-    return Prose(
-        index,
-        block.text,
-        found,
-        free,
-        joints,
-        tuple(_extents(code)),
-        tuple(is_function_word(w.key, language) for w in found),
-    )
-
-
-def _extents(spans: Sequence[Span | None]) -> Iterator[tuple[int, int] | None]:
-    """For each word the first and the last word that stand in the same span."""
-    inside: dict[Span, list[int]] = defaultdict(list)
-    for number, span in enumerate(spans):
-        if span is not None:
-            inside[span].append(number)
-    return (None if span is None else (inside[span][0], inside[span][-1]) for span in spans)
-
-
-def _spans_around(word: Word, spans: Iterable[Span]) -> tuple[Span, ...] | None:
-    """The spans that hold the word; None where one begins or ends inside of it."""
-    around = tuple(span for span in spans if span.start < word.end and span.end > word.start)
-    whole = all(span.start <= word.start and span.end >= word.end for span in around)
-    return around if whole else None
 
 
 # --- the names of all pages -----------------------------------------------------------------------------------------
@@ -156,6 +52,10 @@ class Names:
         )
 
     @cached_property
+    def _first_words(self) -> frozenset[str]:
+        return frozenset(name[0] for names in (self.titles, self.anchors) for name in names)
+
+    @cached_property
     def of_page(self) -> Mapping[int, Mapping[Phrase, int]]:
         """The names of each page, with the number of pages that use them; the title counts as one."""
         names: dict[int, Counter[Phrase]] = defaultdict(Counter)
@@ -172,12 +72,12 @@ class Names:
         said: set[Phrase] = set()
         for block in some:
             keys = tuple(word.key for word in block.words)
-            for first in range(len(keys)):
+            for first in (number for number, key in enumerate(keys) if key in self._first_words):
                 last = first
-                while block.free[last] and (name := keys[first : last + 1]) in self._beginnings:
-                    if (name in self.titles or name in self.anchors) and block.code[first] in (None, (first, last)):
+                while (name := keys[first : last + 1]) in self._beginnings and block.is_free(last):
+                    if (name in self.titles or name in self.anchors) and block.code(first) in (None, (first, last)):
                         said.add(name)
-                    if last + 1 == len(keys) or not block.joints[last]:
+                    if not block.runs_on(last):
                         break
                     last += 1
         return said
@@ -203,7 +103,7 @@ def best_runs(block: Prose, names: Mapping[Phrase, int], rarity: Callable[[str],
     found: dict[tuple[int, int], float] = {}
     for name, count in names.items():
         wanted = {key: rarity(key) for key in name}
-        places = sorted(place for key in wanted for place in block.places.get(key, ()) if block.free[place])
+        places = sorted(place for key in wanted for place in block.places.get(key, ()) if block.is_free(place))
         if not places:
             continue
         total = sum(wanted.values())
@@ -229,18 +129,18 @@ def _windows(
         shared = whole = 0.0
         at = first
         for last in places[start : start + LONGEST]:
-            if last - first >= LONGEST or not all(block.joints[at:last]):
+            if last - first >= LONGEST or not all(map(block.runs_on, range(at, last))):
                 break
             for number in range(at if last == first else at + 1, last + 1):
                 key = block.words[number].key
-                weight = _FILLER if block.function[number] else rarity(key)
+                weight = _FILLER if block.is_function(number) else rarity(key)
                 whole += weight
                 if key in wanted and key not in seen:
                     seen.add(key)
                     shared += wanted[key]
             at = last
             if block.may_be_anchor(first, last) and (
-                block.code[first] is None or shared >= whole >= sum(wanted.values())
+                block.code(first) is None or shared >= whole >= sum(wanted.values())
             ):
                 yield first, last, shared, whole
 

@@ -18,7 +18,7 @@ _Counted = TypeVar("_Counted", int, str)
 _SEPARATOR = re.compile(r"\s+[|\-–—:·•»›/]+\s+")
 _PARTS = re.compile(r":\s|\s[-–—|]\s|[()（）]")
 _INDEX = re.compile(r"\[\d+\]")
-_LINKED = 0.8
+LINKED = 0.8
 """From this share of linked text on, a block is a list of links and no prose."""
 
 _REPEATED_LINK = 0.1
@@ -150,7 +150,7 @@ def _template_like(blocks: tuple[Block, ...], links: list[Link]) -> set[int]:
 def _places(blocks: tuple[Block, ...], links: Iterable[Link]) -> Iterator[tuple[int, int]]:
     """Number and place of the links that stand in no prose; a place is the path of elements, whichever of them."""
     for number, link in enumerate(links):
-        if link.block is None or linked_share(blocks[link.block]) >= _LINKED:
+        if link.block is None or linked_share(blocks[link.block]) >= LINKED:
             yield number, _hash(_INDEX.sub("", link.path))
 
 

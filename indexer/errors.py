@@ -3,7 +3,8 @@
 IndexerError
 ├── UsageError            wrong call or configuration                       exit 2
 │   ├── ConfigError       faults in config.yaml, all of them
-│   └── UnknownPage       a URL the index does not hold, with the nearest it does
+│   ├── UnknownPage       a URL the index does not hold, with the nearest it does
+│   └── UnknownSuggestion no suggestion has this id
 ├── SiteUnreachable       the site's host does not resolve, refuses, or has a bad certificate
 ├── ModelUnavailable      the embedding model cannot be found or is not the published one
 ├── StoreError
@@ -32,6 +33,10 @@ class ConfigError(UsageError):
 
 class UnknownPage(UsageError):
     """A URL that the index does not hold; the message names the nearest ones it does."""
+
+
+class UnknownSuggestion(UsageError):
+    """No suggestion has this id."""
 
 
 class SiteUnreachable(IndexerError):

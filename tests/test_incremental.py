@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from indexer import neighbours
+from indexer.links.review import Verdict
 from indexer.records import Discovered, Found, Summary
 from indexer.state.pages import Pages
 from indexer.state.writing import State, open_state
 from indexer.sync import Request, lists, run
+from indexer.sync.reviewing import review
 from tests.support.embedders import HashingEmbedder
 from tests.support.stores import ModelStore
 from tests.support.toysite import SITE, ToyPage, ToySite, toy_parts
@@ -46,6 +48,7 @@ def a_page(number: int) -> ToyPage:
         language=dice.choice(("en", "en", "en", "de")),
         noindex=dice.random() < 0.1,
         canonical=f"{SITE.base}{dice.randrange(18)}" if dice.random() < 0.2 else None,
+        links=tuple(f"{SITE.base}{'p' * (n % 3)}{n}" for n in dice.sample(range(18), dice.choice((0, 0, 1, 2)))),
     )
 
 
@@ -54,14 +57,15 @@ paragraphs = st.integers(0, 10**6).map(a_text)
 toy_pages = st.integers(0, 10**6).map(a_page)
 
 
-def export(state: State) -> tuple[list[Any], list[Any]]:
-    """Everything promised to be equal: pages without their history, and all lists to the last digit."""
+def export(state: State) -> tuple[list[Any], list[Any], list[Any]]:
+    """Everything promised to be equal: pages and suggestions without their history, and all lists to the last digit."""
     pages = [replace(page, page=0, first_seen="", changed="", note=None) for page in state.reads.pages()]
-    return pages, list(state.reads.all_neighbours())
+    suggestions = [row.suggestion._replace(first_seen="") for row in state.reads.suggestions()]
+    return pages, list(state.reads.all_neighbours()), suggestions
 
 
-def fresh_export(site: ToySite, known: list[str], directory: Path) -> tuple[list[Any], list[Any]]:
-    """What an index made from nothing holds, given the same known URLs."""
+def fresh_export(site: ToySite, like: State, known: list[str], directory: Path) -> tuple[list[Any], ...]:
+    """What an index made from nothing holds, given the same known URLs, decisions and statistics."""
 
     async def discover(_: object, __: frozenset[str]) -> Discovered:
         found = await site.discover(None, frozenset())
@@ -70,9 +74,18 @@ def fresh_export(site: ToySite, known: list[str], directory: Path) -> tuple[list
     with open_state(directory / "fresh.db") as state:
         store = ModelStore()
         parts = toy_parts(site, HashingEmbedder(), lambda _: store, discover=discover)
+        _give(state, like)
         for _ in range(GONE_AFTER + 1):
             asyncio.run(run(parts, state, Request(allow_removals=True)))
         return export(state)
+
+
+def _give(state: State, like: State) -> None:
+    """Give a fresh index the statistics and the decisions of another, the statistics to keep for good."""
+    for table in ("corpus", "decisions"):
+        for row in like.db.execute(f"SELECT * FROM {table}").fetchall():
+            state.db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    state.db.execute("UPDATE corpus SET churn = -1000000")
 
 
 class Publishing(RuleBasedStateMachine):
@@ -183,6 +196,18 @@ class Publishing(RuleBasedStateMachine):
     def sync_one_url(self, url: str) -> None:
         self.sync(url)
 
+    @rule(data=st.data(), verdict=st.sampled_from(("accept", "accept", "reject", "undo")))
+    def review_a_suggestion(self, data: st.DataObject, verdict: str) -> None:
+        rows = list(self.state.reads.suggestions())
+        if rows:
+            review(self.state, data.draw(st.sampled_from(rows), "suggestion").suggestion.id, Verdict(verdict), "", "now")
+
+    @precondition(lambda self: self.site.pages)
+    @rule(data=st.data(), linked=st.lists(paths, max_size=2))
+    def set_the_links_of_a_page(self, data: st.DataObject, linked: list[str]) -> None:
+        url = self.some(data)
+        self.site.pages[url] = replace(self.site.pages[url], links=tuple(linked))
+
     @rule()
     def compare_with_a_fresh_index(self) -> None:
         self.site.failing.clear()
@@ -191,7 +216,7 @@ class Publishing(RuleBasedStateMachine):
             self.sync()
         ours = export(self.state)
         with tempfile.TemporaryDirectory() as directory:
-            fresh = fresh_export(self.site, [page.url for page in ours[0]], Path(directory))
+            fresh = fresh_export(self.site, self.state, [page.url for page in ours[0]], Path(directory))
         assert ours == fresh
 
     def teardown(self) -> None:

@@ -104,11 +104,12 @@ def _targets(entry: Entry, page_behind: Callable[[str], int | None]) -> set[int]
 def _names(entries: Iterable[Entry], page_behind: Callable[[str], int | None]) -> Names:
     titles: dict[Phrase, set[int]] = defaultdict(set)
     anchors: dict[Phrase, Counter[int]] = defaultdict(Counter)
+    indexed = {entry.page for entry in entries}
     for entry in entries:
         for name in entry.names:
             titles[name].add(entry.page)
         for words, page in {(link.phrase, page_behind(link.target)) for link in entry.outlinks if link.phrase}:
-            if page is not None and page != entry.page:
+            if page in indexed and page != entry.page:
                 anchors[words][page] += 1
     return Names({name: frozenset(pages) for name, pages in titles.items()}, anchors)
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.anchors import Phrase, Prose, Run, best_runs
+from indexer.anchors import Phrase, Run, best_runs
 from indexer.lexical import Weights
 from indexer.links.library import PHRASE_SLACK, Library
 from indexer.links.ranking import Source
+from indexer.prose import Prose
 
 PLACES = 3
 """Places kept for a link, so that the next can take over where a rule forbids the first."""
@@ -65,8 +66,7 @@ def _nearness(library: Library, source: Source, row: int, near: Weights) -> Weig
     vocabulary = source.bag.terms
     body = library.bodies.onto(vocabulary, [row])[0]
     title = library.titles.onto(vocabulary, [row])[0]
-    weights = source.block_weights(library.rarity)
-    return np.asarray(_PASSAGE * near + _WORDS * (weights @ body) + _TITLE * (source.holds @ title))
+    return np.asarray(_PASSAGE * near + _WORDS * (source.weights @ body) + _TITLE * (source.holds @ title))
 
 
 def _reach(library: Library, source: Source, names: Mapping[Phrase, int]) -> Weights:

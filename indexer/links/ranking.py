@@ -13,15 +13,19 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from indexer.anchors import Phrase, Prose
-from indexer.lexical import Bag, Rarity, Weights, bag_of
+from indexer.anchors import Phrase
+from indexer.lexical import Bag, Weights, term
 from indexer.links.library import Library, Numbers
 from indexer.links.weights import BIAS, WEIGHTS
+from indexer.prose import Prose
 
 LEXICAL = 50
 """Candidates by the words that the pages share."""
 TITLED = 40
 """Candidates by the words of their titles."""
+LEAST_SHARED = 0.02
+LEAST_TITLE = 0.2
+"""Scores below which a page is no candidate by words, or by title: among titles of one pattern thousands are equal."""
 DECIMALS = 6
 
 FEATURES = (
@@ -33,11 +37,12 @@ FEATURES = (
 
 @dataclass(frozen=True)
 class Source:
-    """A page as one that links: its row, its bag and prose, its passages' vectors, and its neighbours' rows with
-    their cosines."""
+    """A page as one that links: its row, its bag with the rarity of its words, its prose, its passages' vectors, and
+    its neighbours' rows with their cosines."""
 
     row: int
     bag: Bag
+    idf: Weights
     prose: Sequence[Prose]
     passages: npt.NDArray[np.float32]
     neighbours: Mapping[int, float]
@@ -46,9 +51,9 @@ class Source:
     def counts(self) -> Weights:
         """How often each word of the bag stands in each block of the prose."""
         counts = np.zeros((len(self.prose), len(self.bag.terms)))
-        for number, block in enumerate(self.prose):
-            bag = bag_of(block.content)
-            counts[number, np.searchsorted(self.bag.terms, bag.terms)] = bag.counts
+        blocks = np.repeat(np.arange(len(self.prose)), [len(block.content) for block in self.prose])
+        terms = np.array([term(key) for block in self.prose for key in block.content], dtype=np.uint32)
+        np.add.at(counts, (blocks, np.searchsorted(self.bag.terms, terms)), 1)
         return counts
 
     @cached_property
@@ -56,9 +61,10 @@ class Source:
         """1 where a block of the prose holds a word of the bag, else 0."""
         return (self.counts > 0).astype(np.float64)
 
-    def block_weights(self, rarity: Rarity) -> Weights:
+    @cached_property
+    def weights(self) -> Weights:
         """The tf-idf vectors of the blocks, at unit length."""
-        weights = np.where(self.counts > 0, 1 + np.log(np.maximum(self.counts, 1)), 0) * rarity.idf(self.bag.terms)
+        weights = np.where(self.counts > 0, 1 + np.log(np.maximum(self.counts, 1)), 0) * self.idf
         return np.asarray(weights / np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), 1e-9))
 
 
@@ -93,8 +99,8 @@ def candidates(library: Library, source: Source) -> Candidates:
     """Whom the page might link to: its neighbours, those its neighbours link to, those it names, and those nearest to
     it by words and by title."""
     may = eligible(library, source)
-    lexical, lexical_bar = _highest(library, shared_words(library, source.bag), may, LEXICAL)
-    titled, title_bar = _highest(library, title_words(library, source.bag), may, TITLED)
+    lexical, lexical_bar = _highest(library, shared_words(library, source.bag), may, LEXICAL, LEAST_SHARED)
+    titled, title_bar = _highest(library, title_words(library, source.bag), may, TITLED, LEAST_TITLE)
     said = library.names.said_in(source.prose)
     named = {
         library.row_of_page[page]
@@ -106,14 +112,17 @@ def candidates(library: Library, source: Source) -> Candidates:
     return Candidates(rows[may[rows]], lexical_bar, title_bar, frozenset(said))
 
 
-def _highest(library: Library, scores: Weights, may: npt.NDArray[np.bool_], count: int) -> tuple[Sequence[int], float]:
-    """The rows with the highest scores above zero, equal ones by URL, and the score of the last where it is full."""
-    rows = np.flatnonzero(may & (scores > 0))
+def _highest(
+    library: Library, scores: Weights, may: npt.NDArray[np.bool_], count: int, least: float
+) -> tuple[Sequence[int], float]:
+    """The rows with the highest scores of `least` and more, equal ones by URL, and from which score on a row is one
+    of them."""
+    rows = np.flatnonzero(may & (scores >= least))
     if len(rows) > count:
         bar = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
         rows = rows[scores[rows] >= bar]
     best = sorted(rows.tolist(), key=lambda row: (-scores[row], library.urls[row]))[:count]
-    return best, float(scores[best[-1]]) if len(best) == count else 0.0
+    return best, float(scores[best[-1]]) if len(best) == count else least
 
 
 def features(library: Library, source: Source, found: Candidates) -> Weights:
@@ -148,7 +157,7 @@ def _in_paragraphs(library: Library, source: Source, rows: Numbers, titles: Weig
     vocabulary, there = source.bag.terms, source.holds.T
     if not there.size:
         return nothing, titles, nothing, nothing
-    bodies = (library.bodies.onto(vocabulary, rows) @ source.block_weights(library.rarity).T).max(axis=1)
+    bodies = (library.bodies.onto(vocabulary, rows) @ source.weights.T).max(axis=1)
     title = (library.titles.onto(vocabulary, rows) @ there).max(axis=1)
     names = [
         (number, library.phrase_rows[name])

@@ -45,9 +45,9 @@ def touched(
     `candidates` gives, for each page, its candidates and the scores from which a page becomes one; `listing` the
     pages that have one of some pages among their neighbours.
     """
-    pages = set(change.sources) | listing(change.linking)
+    pages = set(change.sources) | (change.linking - change.gone) | listing(change.linking)
     concerned = np.array(sorted(change.targets | {page for _, page in change.named}), dtype=np.int64)
-    bars = np.zeros((len(library.pages), 2))
+    bars = np.full((len(library.pages), 2), np.inf)
     for page, targets, lexical, title in candidates:
         row = library.row_of_page.get(page)
         if row is None:
@@ -69,8 +69,7 @@ def _entered(library: Library, row: int, bars: npt.NDArray[np.float64]) -> list[
     lexical = library.bodies.products(terms, weights.astype(np.float64))
     terms, weights = library.titles.row(row)
     title = library.bodies.overlaps(terms, weights.astype(np.float64))
-    near = (lexical > 0) & (lexical >= bars[:, 0] - _SLACK)
-    called = (title > 0) & (title >= bars[:, 1] - _SLACK)
+    near, called = lexical >= bars[:, 0] - _SLACK, title >= bars[:, 1] - _SLACK
     rows = np.flatnonzero((near | called) & (library.languages == library.languages[row]))
     return [int(other) for other in rows]
 

@@ -6,103 +6,19 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
-_ALONE = frozenset(
-    [
-        "search",
-        "suche",
-        "recherche",
-        "buscar",
-        "busca",
-        "login",
-        "log-in",
-        "signin",
-        "sign-in",
-        "logout",
-        "register",
-        "signup",
-        "sign-up",
-        "account",
-        "konto",
-        "cart",
-        "basket",
-        "warenkorb",
-        "checkout",
-        "kasse",
-        "wishlist",
-        "contact",
-        "contact-us",
-        "kontakt",
-        "contacto",
-        "contato",
-        "imprint",
-        "impressum",
-        "mentions-legales",
-        "privacy",
-        "privacy-policy",
-        "datenschutz",
-        "datenschutzerklaerung",
-        "confidentialite",
-        "privacidad",
-        "privacidade",
-        "terms",
-        "terms-of-service",
-        "terms-of-use",
-        "terms-and-conditions",
-        "tos",
-        "agb",
-        "cgv",
-        "cgu",
-        "legal",
-        "legal-notice",
-        "disclaimer",
-        "cookies",
-        "cookie-policy",
-        "subscribe",
-        "unsubscribe",
-        "newsletter",
-        "404",
-        "403",
-        "500",
-        "thank-you",
-    ]
-)
-"""Names of a page for getting about at the top of a site, or of one of its languages. Deeper, a page may be about it."""
-_ANYWHERE = frozenset(
-    [
-        "sitemap",
-        "site-map",
-        "feed",
-        "rss",
-        "atom",
-        "archive",
-        "archives",
-        "archiv",
-        "tags",
-        "categories",
-        "genindex",
-        "py-modindex",
-    ]
-)
-_LISTS = frozenset(
-    [
-        "tag",
-        "tags",
-        "category",
-        "categories",
-        "kategorie",
-        "kategorien",
-        "etiqueta",
-        "categoria",
-        "author",
-        "authors",
-        "label",
-        "labels",
-    ]
-)
-_DATED = frozenset(["archive", "archives", "archiv", "date"])
-_QUERIES = frozenset(
-    ["page", "paged", "p", "q", "s", "search", "query", "sort", "order", "filter", "tag", "cat", "replytocom"]
-)
+_TOP = """
+search suche recherche buscar busca login log-in signin sign-in logout register signup sign-up account konto cart basket
+warenkorb checkout kasse wishlist contact contact-us kontakt contacto contato imprint impressum mentions-legales privacy
+privacy-policy datenschutz datenschutzerklaerung confidentialite privacidad privacidade terms terms-of-service
+terms-of-use terms-and-conditions tos agb cgv cgu legal legal-notice disclaimer cookies cookie-policy subscribe
+unsubscribe newsletter 404 403 500 thank-you
+"""
+_ALONE = frozenset(_TOP.split())
+"""Names of such pages at the top of a site, or of one of its languages: deeper, a page may be about the thing."""
+_ANYWHERE = {"sitemap", "site-map", "feed", "rss", "atom", "archive", "archives", "archiv", "tags", "categories"}
+_LISTS = {"tag", "tags", "category", "categories", "kategorie", "kategorien", "categoria", "author", "authors", "label"}
+_DATED = {"archive", "archives", "archiv", "date"}
+_QUERIES = {"page", "paged", "p", "q", "s", "search", "query", "sort", "order", "filter", "tag", "cat", "replytocom"}
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?")
 _PAGE_NUMBER = re.compile(r"(?:page|seite|pagina)[-_/]?\d+|(?:.*/)?(?:page|seite|pagina)/\d+")
 _DATE = re.compile(r"(?:19|20)\d\d|\d{1,2}")

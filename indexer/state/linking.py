@@ -162,8 +162,8 @@ class Linking:
     def linkable(self, model: int) -> Iterator[Linkable]:
         """Every page that the vector store holds, with its reading."""
         rows = self._db.execute(
-            "SELECT p.id, p.url, o.language, p.words, p.text_hash, r.digest, o.key, o.vector, r.name, r.terms, r.counts,"
-            " r.outlinks, r.set_links, r.utility FROM points o JOIN pages p ON p.id = o.page"
+            "SELECT p.id, p.url, o.language, p.words, p.text_hash, r.digest, o.key, o.vector, r.name, r.terms,"
+            " r.counts, r.outlinks, r.set_links, r.utility FROM points o JOIN pages p ON p.id = o.page"
             " JOIN readings r ON r.page = p.id WHERE o.model = ? AND p.status = 'live' AND p.duplicate_of IS NULL"
             " ORDER BY p.id",
             (model,),
@@ -226,6 +226,10 @@ class Linking:
         for source, target, score, similarity, reason, spots in self._db.execute("SELECT * FROM pairs"):
             yield Pair(source, target, score, similarity, reason, tuple(_spot(*spot) for spot in json.loads(spots)))
 
+    def sketch(self, page: int) -> bytes:
+        row = self._db.execute("SELECT sketch FROM sketches WHERE page = ?", (page,)).fetchone()
+        return row[0] if row else b""
+
     def neighbours(self, page: int) -> list[tuple[int, float]]:
         return self._db.execute("SELECT other, score FROM neighbours WHERE page = ? ORDER BY rank", (page,)).fetchall()
 
@@ -250,13 +254,23 @@ class Linking:
 
     def decisions(self) -> list[Decision]:
         rows = self._db.execute(
-            "SELECT source, target, verdict, reason, at, source_text, target_text FROM decisions ORDER BY source, target"
+            "SELECT source, target, verdict, reason, at, source_text, target_text FROM decisions"
+            " ORDER BY source, target"
         )
         return [Decision(s, t, Verdict(verdict), *rest) for s, t, verdict, *rest in rows]
 
+    def text_hashes(self, urls: Iterable[str]) -> dict[str, str]:
+        """The hashes of the texts that stand, live, at these URLs."""
+        rows = self._db.execute(
+            "SELECT url, text_hash FROM pages WHERE status = 'live' AND url IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(urls)),),
+        )
+        return dict(rows.fetchall())
+
     def decide(self, decision: Decision, suggestion: Suggestion) -> None:
-        """Keep a person's word, with the suggestion as it was; an undone one is forgotten."""
+        """Keep a person's word, with the suggestion as it is by it; an undone one is forgotten."""
         self._db.execute("DELETE FROM decisions WHERE source = ? AND target = ?", (decision.source, decision.target))
+        self._db.execute("UPDATE suggestions SET status = ? WHERE id = ?", (suggestion.status, suggestion.id))
         if decision.verdict is not Verdict.UNDO:
             self._db.execute(
                 "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -12,8 +12,8 @@ from indexer.links.review import Decision, Status, status_of, suggestion_id
 from indexer.links.sentences import as_html, as_markdown
 from indexer.records import Block, Suggestion
 from indexer.state.writing import State
-from indexer.sync.linking import SitePages
 from indexer.sync.parts import LinkPolicy
+from indexer.sync.ranker import SitePages
 
 
 @dataclass(frozen=True, slots=True)

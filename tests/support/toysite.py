@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -12,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from indexer.changes import Guard, Policy
+from indexer.links.choosing import Limits
 from indexer.neighbours import Rule
 from indexer.records import (
     Block,
@@ -28,11 +30,14 @@ from indexer.records import (
     Passage,
     Redirected,
     SourceFault,
+    Span,
+    SpanKind,
     Validators,
     Zone,
 )
 from indexer.sketches import sketch
 from indexer.sync import Parts
+from indexer.sync.parts import LinkPolicy
 from indexer.urls import make_site
 
 SITE = make_site("https://toy.example/")
@@ -110,14 +115,18 @@ class ToyReader:
     async def read(self, fetched: Fetched) -> Document | Failed:
         data = json.loads(fetched.body)
         text = "\n".join(data["paragraphs"])
-        blocks = tuple(Block(BlockKind.PARAGRAPH, p) for p in data["paragraphs"])
+        links = toy_links(data["paragraphs"], data["links"])
+        blocks = tuple(
+            Block(BlockKind.PARAGRAPH, paragraph, toy_spans(paragraph, number, links))
+            for number, paragraph in enumerate(data["paragraphs"])
+        )
         return Document(
             url=fetched.url,
             title=data["title"],
             language=data["language"],
             blocks=blocks,
             passages=self.cut(data["title"], blocks),
-            links=tuple(Link(u, True, "words", Zone.CONTENT, True) for u in data["links"]),
+            links=links,
             words=len(text.split()),
             text_hash=hashlib.sha256(f"{data['title']}\n{text}".encode()).hexdigest()[:32],
             sketch=sketch(text),
@@ -133,9 +142,41 @@ class ToyReader:
         )
 
 
+def toy_links(paragraphs: Sequence[str], targets: Sequence[str]) -> tuple[Link, ...]:
+    """A page's links, each on one word: the first on the first paragraph's first, the second on the second's, …"""
+    return tuple(
+        Link(target, True, paragraphs[n % len(paragraphs)].split()[n // len(paragraphs)], Zone.CONTENT, True,
+             block=n % len(paragraphs))
+        for n, target in enumerate(targets)
+    )  # fmt: skip
+
+
+def toy_spans(paragraph: str, number: int, links: Sequence[Link]) -> tuple[Span, ...]:
+    """Where in a paragraph its links stand."""
+    words = list(re.finditer(r"\S+", paragraph))
+    here = [link for link in links if link.block == number]
+    return tuple(
+        Span(SpanKind.LINK, word.start(), word.end(), link.target) for word, link in zip(words, here, strict=False)
+    )
+
+
 class Quiet:
     def step(self, stage: str, done: int, total: int | None) -> None:
         pass
+
+
+TOY_LINKS = LinkPolicy(
+    home=SITE.base,
+    min_score=0.0,
+    min_words=0,
+    limits=Limits(2, 3, 1, False, None, frozenset()),
+    may_link=lambda _: True,
+    may_be_target=lambda _: True,
+    always_target=lambda _: False,
+    is_priority=lambda _: False,
+    phrases={},
+    fingerprint="toy",
+)
 
 
 def toy_parts(site: ToySite, embedder: Any, open_store: Any, **changes: Any) -> Parts:
@@ -145,6 +186,7 @@ def toy_parts(site: ToySite, embedder: Any, open_store: Any, **changes: Any) -> 
         policy=Policy(min_words=3, gone_after=2, rules="toy"),
         guard=Guard(max_removed=1000, max_removed_share=1.0),
         rule=Rule(keep=3, floor=0.0),
+        links=TOY_LINKS,
         concurrency=4,
         wanted=lambda url: url.startswith(SITE.base),
         looker=lambda: site,
