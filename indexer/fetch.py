@@ -101,7 +101,7 @@ class Fetcher:
         self._met = False
         self._robots: Protego | None = None
         self._robots_fault: str | None = None
-        self._sitemaps: tuple[str, ...] = ()
+        self._sitemaps: tuple[str, ...] | None = None
         self._client = httpx.AsyncClient(
             headers={"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate, br"},
             timeout=httpx.Timeout(settings.timeout, connect=min(10.0, settings.timeout)),
@@ -121,8 +121,8 @@ class Fetcher:
         await self._client.aclose()
 
     @property
-    def sitemaps(self) -> tuple[str, ...]:
-        """The addresses of the sitemaps that robots.txt names."""
+    def sitemaps(self) -> tuple[str, ...] | None:
+        """The addresses of the sitemaps that robots.txt names; None where it cannot be read."""
         return self._sitemaps
 
     @property
@@ -203,6 +203,7 @@ class Fetcher:
             if self._settings.obey_robots:
                 self._robots_fault = f"robots.txt cannot be read ({answer}), so no page may be asked for"
             return
+        self._sitemaps = ()
         if answer.status != 200:
             return
         # Some editors write a byte order mark, which would hide the first group of rules.
