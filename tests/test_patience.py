@@ -32,7 +32,7 @@ class Waiting:
         async def driving() -> None:
             task = asyncio.ensure_future(work)
             while not task.done():
-                for _ in range(50):
+                for _ in range(20):
                     await asyncio.sleep(0)
                 if self._alarms and not task.done():
                     self.seconds, _, alarm = heapq.heappop(self._alarms)
@@ -70,7 +70,7 @@ async def _request(host: Host, time: Waiting, timeout: float, answers_after: flo
 )
 @example(timeout=60.0, concurrency=8, delay=10.0, alive_for=0.0, takes=0.0)
 @example(timeout=45.0, concurrency=1, delay=0.0, alive_for=30.0, takes=1.0)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_a_host_that_dies_costs_no_more_than_a_minute(
     timeout: float, concurrency: int, delay: float, alive_for: float, takes: float
 ) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 
 from lxml.html import HtmlElement  # noqa: TID251
 
+from indexer.extract.languages import primary_language
 from indexer.urls import Site, absolute
 
 _FORWARD_WITHIN = 10.0
@@ -18,7 +19,6 @@ _REFRESH = re.compile(
 )
 _VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 _MOUNTS = frozenset(("root", "app", "application", "main", "__next", "__nuxt", "___gatsby", "svelte", "q-app"))
-_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,4 @@ def _language(root: HtmlElement, contents: Iterator[str]) -> str | None:
     """The primary subtag of the language that the page declares."""
     body = root.find("body")
     declared = [element.get(name) for element in (root, body) if element is not None for name in ("lang", "xml:lang")]
-    for tag in (*declared, *contents):
-        if tag and (found := _LANGUAGE.fullmatch(tag.strip())):
-            return found[1].lower()
-    return None
+    return next((found for tag in (*declared, *contents) if tag and (found := primary_language(tag))), None)

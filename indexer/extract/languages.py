@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -13,11 +14,18 @@ _CERTAIN = 0.99
 _LIKELY = 0.6
 _CHARACTERS = 3000
 _NO_LANGUAGE = "zxx"
+_TAG = re.compile(r"([a-z]{2,3})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 _FAMILIES = (
     ("no", "nb", "nn"), ("id", "ms"), ("hr", "sr", "bs", "sh"), ("zh", "yue", "wuu"), ("tl", "fil"), ("da", "no", "nb"),
     ("gl", "pt"), ("cs", "sk"), ("bg", "mk"), ("af", "nl"), ("hi", "mr", "ne"), ("ca", "oc"),
 )  # fmt: skip
 """Languages that identification mistakes for one another: a declared one of these is believed."""
+
+
+def primary_language(tag: str) -> str | None:
+    """The primary subtag of a language tag; None for what is none."""
+    found = _TAG.fullmatch(tag.strip())
+    return found[1].lower() if found else None
 
 
 def page_language(declared: str | None, prose: str) -> str:

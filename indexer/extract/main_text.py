@@ -14,6 +14,7 @@ from lxml import etree  # noqa: TID251
 from lxml.html import HtmlElement  # noqa: TID251
 
 from indexer.extract.walking import Element, PageBlock, Walked
+from indexer.extract.writing import letters
 from indexer.records import BlockKind, SpanKind, Zone
 from indexer.sketches import count_words
 
@@ -42,7 +43,6 @@ _INLINE = (
 )  # fmt: skip
 _LINE_NUMBERS = re.compile(r"\d+(?:\s+\d+)+")
 _LETTER = re.compile(r"\w")
-_NO_LETTERS = re.compile(r"\W+")
 
 # It logs an error for every page without a text: here that is an outcome, and the note says it.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
@@ -104,22 +104,18 @@ def _letters_of_text(root: HtmlElement, boilerplate: Iterable[HtmlElement]) -> s
         found = trafilatura.bare_extraction(root, fast=True, include_comments=False, with_metadata=False)
     except Exception:  # heuristics of thousands of lines: whatever they stumble over, the page has its blocks
         return ""
-    return _letters(getattr(found, "text", None) or "")
+    return letters(getattr(found, "text", None) or "")
 
 
-def _letters(text: str) -> str:
-    return _NO_LETTERS.sub("", text).lower()
+def _recognised(blocks: Sequence[PageBlock], shown: Sequence[int], text: str) -> list[int]:
+    return [n for n in shown if _stands_in(letters(blocks[n].block.text), text)]
 
 
-def _recognised(blocks: Sequence[PageBlock], shown: Sequence[int], letters: str) -> list[int]:
-    return [n for n in shown if _stands_in(_letters(blocks[n].block.text), letters)]
-
-
-def _stands_in(own: str, letters: str) -> bool:
+def _stands_in(own: str, text: str) -> bool:
     """Whether a text is part of another, or its beginning or end is: trafilatura leaves single elements out."""
     if len(own) < _RECOGNISED:
         return False
-    return own in letters or (len(own) > 2 * _PIECE and (own[:_PIECE] in letters or own[-_PIECE:] in letters))
+    return own in text or (len(own) > 2 * _PIECE and (own[:_PIECE] in text or own[-_PIECE:] in text))
 
 
 # --- what belongs to it ---------------------------------------------------------------------------------------------
@@ -198,8 +194,8 @@ def _is_link(block: PageBlock) -> bool:
     if not block.linked or kind in (BlockKind.HEADING, BlockKind.CODE) or text.endswith(_SENTENCE_ENDS):
         return False
     links = [text[span.start : span.end] for span in block.block.spans if span.kind is SpanKind.LINK]
-    linked = sum(len(_letters(link)) for link in links)
-    return len(text) <= _LONGEST_NAME * len(links) and linked >= _LINK_SHARE * len(_letters(text))
+    linked = sum(len(letters(link)) for link in links)
+    return len(text) <= _LONGEST_NAME * len(links) and linked >= _LINK_SHARE * len(letters(text))
 
 
 def _is_list(run: Sequence[PageBlock]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from chardetng_py import detect  # type: ignore[import-untyped]
 from lxml import etree  # noqa: TID251
@@ -87,3 +88,11 @@ def _flatter(text: str, root: HtmlElement) -> str:
 def drop_wordless(root: HtmlElement) -> None:
     """Take out what shows no words of the page's own: scripts, frames, players, form fields."""
     etree.strip_elements(root, *_WITHOUT_WORDS, with_tail=False)
+
+
+def drop(root: HtmlElement, selectors: Iterable[str]) -> None:
+    """Take out what the selectors match; what follows it stays."""
+    for selector in selectors:
+        for element in root.cssselect(selector):
+            if element.getparent() is not None:
+                element.drop_tree()

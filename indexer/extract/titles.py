@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from indexer.extract.head import Head
 from indexer.extract.walking import PageBlock
+from indexer.extract.writing import letters
 from indexer.records import BlockKind, SpanKind, Zone
 
 _WORD = re.compile(r"\w+")
-_NO_LETTERS = re.compile(r"\W+")
 _SEPARATOR = re.compile(r"\s+[-|–—·•»«:/~]+\s+|\s*[|»•]\s*|:\s+")
 
 
@@ -23,7 +23,7 @@ def page_title(head: Head, blocks: Sequence[PageBlock]) -> tuple[str, int | None
     """
     titles = [title for title in (head.og_title, head.title) if title]
     headings = [n for n, b in enumerate(blocks) if b.block.kind is BlockKind.HEADING and _WORD.search(b.block.text)]
-    best = _main_heading(blocks, headings, titles, {_letters(name) for name in head.site_names})
+    best = _main_heading(blocks, headings, titles, {letters(name) for name in head.site_names})
     if best is not None:
         return blocks[best].block.text, best
     if titles:
@@ -44,15 +44,15 @@ def _main_heading(
         shared = {n: len(wanted & _words(blocks[n].block.text)) for n in own if blocks[n].holder.zone is zone}
         if any(shared.values()):
             return max(shared, key=lambda n: shared[n])
-    parts = {_letters(part) for title in titles for part in _parts(title)} - names
-    repeated = (n for n in headings if _letters(blocks[n].block.text) in parts and not _is_logo(blocks[n], names))
+    parts = {letters(part) for title in titles for part in _parts(title)} - names
+    repeated = (n for n in headings if letters(blocks[n].block.text) in parts and not _is_logo(blocks[n], names))
     return next((n for n in repeated if blocks[n].holder.zone in (Zone.CONTENT, Zone.HEADER)), None)
 
 
 def _is_logo(heading: PageBlock, names: set[str]) -> bool:
     """Whether the heading is the site's name, or nothing but a link to a home page."""
     text = heading.block.text
-    if _letters(text) in names:
+    if letters(text) in names:
         return True
     return any(
         span.kind is SpanKind.LINK and span.end - span.start == len(text) and urlsplit(span.href or "/x").path == "/"
@@ -70,19 +70,15 @@ def _parts(title: str) -> Iterator[str]:
 
 def _without_site(title: str, names: Sequence[str]) -> str:
     """The title without a site's name at its end or beginning; "" where it is nothing else."""
-    for name in map(_letters, names):
-        if _letters(title) == name:
+    for name in map(letters, names):
+        if letters(title) == name:
             return ""
         for separator in _SEPARATOR.finditer(title):
-            if _letters(title[separator.end() :]) == name:
+            if letters(title[separator.end() :]) == name:
                 return title[: separator.start()].strip()
-            if _letters(title[: separator.start()]) == name:
+            if letters(title[: separator.start()]) == name:
                 return title[separator.end() :].strip()
     return title
-
-
-def _letters(text: str) -> str:
-    return _NO_LETTERS.sub("", text).lower()
 
 
 def _words(text: str) -> set[str]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from indexer.records import Span, SpanKind
 
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 """Soft hyphens, zero-width spaces and joiners: places to break a line, no part of a word."""
+_NO_LETTERS = re.compile(r"\W+")
+
+
+def letters(text: str) -> str:
+    """The letters and digits alone, in lower case: what is the same in two spellings of one text."""
+    return _NO_LETTERS.sub("", text).lower()
 
 
 @dataclass(slots=True, eq=False)
