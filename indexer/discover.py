@@ -9,7 +9,7 @@ import re
 import zlib
 from calendar import timegm
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -29,6 +29,7 @@ _MAX_BYTES = 100_000_000
 _MAX_SITEMAPS = 5_000
 _HTML_PAGE = re.compile(rb"\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
 _GZIP_MAGIC = b"\x1f\x8b"
+_MOVED = "is not there any more: name its new address in discover.sitemaps or, if it has none, set discover.crawl"
 
 
 class Sources(Protocol):
@@ -50,7 +51,6 @@ class _Findings:
 
     site: Site
     lastmods: dict[str, datetime | None]
-    sources: list[str]
     faults: list[SourceFault]
 
     def add(self, address: str, lastmod: datetime | None, on: str) -> bool:
@@ -73,29 +73,34 @@ async def discover(
 ) -> Discovered:
     """Every page the site's sources name, those changed last first.
 
-    A sitemap that nobody configured and that never worked may be absent; one that worked before, or is configured, may
-    not: then the discovery is incomplete. Where no source names a page, and none ever worked, the site is crawled.
+    What is configured must answer while it is, or the discovery is incomplete; and so must a sitemap that worked before
+    while robots.txt names it, or while nothing stands in for it: no other sitemap, and no crawl that people asked for.
+    Any other may be absent. Where no source names a page, and none ever worked, the site is crawled.
     """
-    findings = _Findings(site, {}, [], [])
-    usual = urljoin(site.address(site.base), "/sitemap.xml")
-    below = urljoin(site.address(site.base), "sitemap.xml")
-    guesses = list(dict.fromkeys(robots_sitemaps)) or list(dict.fromkeys((usual, below)))
-    needed = {*sources.sitemaps, *worked_before}
-    await _read_sitemaps([*guesses, *sources.sitemaps], needed, get, findings)
+    findings = _Findings(site, {}, [])
+    guesses = list(dict.fromkeys(robots_sitemaps)) or _usual_places(site)
+    needed = dict.fromkeys(sources.sitemaps, "is not there")
+    needed |= dict.fromkeys(worked_before.intersection(robots_sitemaps), _MOVED)
+    worked = await _read_sitemaps([*guesses, *sources.sitemaps], needed, get, findings)
+    if not (worked or sources.sitemaps or sources.crawl):
+        # Nothing stands in for what was named once: that may be a broken release, of the site or of its robots.txt.
+        missed = worked_before.difference(robots_sitemaps, (fault.source for fault in findings.faults))
+        worked |= await _read_sitemaps(sorted(missed), dict.fromkeys(missed, _MOVED), get, findings)
     for feed in sources.feeds:
         await _read_feed(feed, get, findings)
     if sources.urls is not None:
         _read_file(sources.urls, findings)
-    # A source that worked once and is no longer named is missed, too.
-    asked = {*guesses, *sources.sitemaps, *sources.feeds, *findings.sources, str(sources.urls)}
-    named_no_more = sorted(worked_before - asked - {fault.source for fault in findings.faults})
-    await _read_sitemaps(named_no_more, needed, get, findings)
     crawl = sources.crawl or not (findings.lastmods or findings.faults or worked_before)
     if crawl:
         findings.lastmods.setdefault(site.base, None)
-    return Discovered(
-        _ordered(findings.lastmods), tuple(sorted(set(findings.sources))), _by_source(findings.faults), crawl
-    )
+    found_out = worked.difference(set(sources.sitemaps).difference(guesses))
+    remembered = found_out | worked_before if findings.faults else found_out
+    return Discovered(_ordered(findings.lastmods), tuple(sorted(remembered)), _by_source(findings.faults), crawl)
+
+
+def _usual_places(site: Site) -> list[str]:
+    home = site.address(site.base)
+    return list(dict.fromkeys((urljoin(home, "/sitemap.xml"), urljoin(home, "sitemap.xml"))))
 
 
 def _by_source(faults: Iterable[SourceFault]) -> tuple[SourceFault, ...]:
@@ -114,39 +119,44 @@ def _ordered(lastmods: dict[str, datetime | None]) -> tuple[Found, ...]:
 # --- sitemaps -------------------------------------------------------------------------------------------------------
 
 
-async def _read_sitemaps(addresses: Sequence[str], needed: set[str], get: Get, findings: _Findings) -> None:
-    """Read sitemaps and the sitemaps they name, each once, so that one that names itself ends.
+async def _read_sitemaps(
+    addresses: Sequence[str], needed: Mapping[str, str], get: Get, findings: _Findings
+) -> set[str]:
+    """Read sitemaps and the sitemaps they name, each once, so that one that names itself ends. Those given that worked:
+    what an index names no more was taken out of it, and is not missed.
 
-    Only those given are sources to be missed one day: what an index names no more was taken out of it.
+    `needed` says what is wrong where one of these is absent.
     """
-    queue, seen = deque((address, address in needed) for address in addresses), set(addresses)
+    queue, seen = deque((address, needed.get(address)) for address in addresses), set(addresses)
+    worked = set()
     while queue:
-        address, must_work = queue.popleft()
+        address, if_absent = queue.popleft()
         body = await get(address)
         match body:
             case Missing():
-                if must_work:
-                    findings.fault(address, "is not there any more")
+                if if_absent:
+                    findings.fault(address, if_absent)
                 continue
             case Failed(_, reason):
                 findings.fault(address, reason)
                 continue
         assert isinstance(body, bytes)  # noqa: S101 - the two cases above are all others
-        works, inner = _read_sitemap(address, body, must_work, findings)
+        works, inner = _read_sitemap(address, body, if_absent is not None, findings)
         if works and address in addresses:
-            findings.sources.append(address)
+            worked.add(address)
         for named in inner:
             further = joined(named, address)
             if further is None:
                 findings.fault(address, f"names a sitemap at {named!r}, which is no address")
             elif further not in seen and len(seen) < _MAX_SITEMAPS:
                 seen.add(further)
-                queue.append((further, True))
+                queue.append((further, f"is not there, but {address} names it"))
+    return worked
 
 
 def _read_sitemap(address: str, body: bytes, must_work: bool, findings: _Findings) -> tuple[bool, list[str]]:
-    """Take in the pages a sitemap names, of a broken one what can be read. Whether it is whole and names anything, and
-    the addresses of the sitemaps it names."""
+    """Take in the pages a sitemap names, of a broken one what can be read. Whether it works, and the addresses of the
+    sitemaps it names: one that worked before does so as long as it is whole, another once it names anything."""
     text, fault = _unzipped(body)
     inner: list[str] = []
     named = 0
@@ -172,7 +182,7 @@ def _read_sitemap(address: str, body: bytes, must_work: bool, findings: _Finding
             fault = f"is no sitemap but <{error}>" if must_work else None
     if fault:
         findings.fault(address, fault)
-    return not fault and bool(inner or named), inner
+    return not fault and bool(inner or named or must_work), inner
 
 
 class _NotASitemap(Exception):
@@ -273,8 +283,6 @@ async def _read_feed(address: str, get: Get, findings: _Findings) -> None:
                     findings.add(link, lastmod, address)
             if feed.bozo and not feed.entries:
                 findings.fault(address, f"is broken: {feed.bozo_exception}")
-            else:
-                findings.sources.append(address)
 
 
 def _read_file(path: Path, findings: _Findings) -> None:
@@ -286,7 +294,6 @@ def _read_file(path: Path, findings: _Findings) -> None:
     for line in lines:
         if line.strip() and not line.lstrip().startswith("#"):
             findings.add(line.strip(), None, findings.site.base)
-    findings.sources.append(str(path))
 
 
 # --- which URLs count -----------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@ giving up on a dead one."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
 import ssl
@@ -101,7 +100,7 @@ class Fetcher:
         self._met = False
         self._robots: Protego | None = None
         self._robots_fault: str | None = None
-        self._sitemaps: tuple[str, ...] = ()
+        self._sitemaps: tuple[str, ...] | None = None
         self._client = httpx.AsyncClient(
             headers={"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate, br"},
             timeout=httpx.Timeout(settings.timeout, connect=min(10.0, settings.timeout)),
@@ -121,8 +120,8 @@ class Fetcher:
         await self._client.aclose()
 
     @property
-    def sitemaps(self) -> tuple[str, ...]:
-        """The addresses of the sitemaps that robots.txt names."""
+    def sitemaps(self) -> tuple[str, ...] | None:
+        """The addresses of the sitemaps that robots.txt names; None where it cannot be read."""
         return self._sitemaps
 
     @property
@@ -203,6 +202,7 @@ class Fetcher:
             if self._settings.obey_robots:
                 self._robots_fault = f"robots.txt cannot be read ({answer}), so no page may be asked for"
             return
+        self._sitemaps = ()
         if answer.status != 200:
             return
         # Some editors write a byte order mark, which would hide the first group of rules.
@@ -228,25 +228,26 @@ class Fetcher:
         wants: Callable[[httpx.Response], bool] | None,
     ) -> _Answer | str:
         """The answer, or why there is none after every try."""
-        why = ""
+        try:
+            httpx.URL(address)
+        except httpx.InvalidURL as error:
+            return f"is no address that can be asked for: {error}"
+        trouble = _Trouble("")
         for attempt in range(_TRIES):
             try:
+                if attempt and not trouble.wait:
+                    await host.back_off(attempt)
                 async with host.free:
                     outcome = await self._attempt(host, address, headers, max_bytes, wants)
             except GivenUp as error:
-                return f"{why}; {error}" if why else str(error)
-            except httpx.InvalidURL as error:
-                return f"is no address that can be asked for: {error}"
+                return f"{trouble.why}; {error}" if attempt else str(error)
             if isinstance(outcome, _Answer):
                 return outcome
-            why = outcome.why
-            if outcome.wait > _LONGEST_WAIT:
-                return f"{why} and asks to wait {outcome.wait:.0f} s"
-            if outcome.wait:
-                host.pause(outcome.wait)
-            elif attempt + 1 < _TRIES:
-                await host.back_off(attempt)
-        return why
+            trouble = outcome
+            if trouble.wait > _LONGEST_WAIT:
+                return f"{trouble.why} and asks to wait {trouble.wait:.0f} s"
+            host.pause(trouble.wait)
+        return trouble.why
 
     async def _attempt(
         self,
@@ -256,27 +257,33 @@ class Fetcher:
         max_bytes: int,
         wants: Callable[[httpx.Response], bool] | None,
     ) -> _Answer | _Trouble:
-        began = await host.turn()
+        seconds = min(self._settings.timeout, await host.turn())
         try:
-            answer = await self._once(address, headers, max_bytes, wants)
+            answer = await self._once(address, headers, max_bytes, wants, seconds)
         except Unreadable as error:
+            host.answered()
             return _Trouble(str(error))
         except (httpx.HTTPError, TimeoutError) as error:
             if isinstance(error, httpx.ConnectError) and not self._met:
                 raise SiteUnreachable(_why_unreachable(urlsplit(address).netloc, error)) from error
-            host.failed(began)
+            host.failed()
             return _Trouble(_said(error))
         if answer.status == 429 or answer.status >= 500:
-            host.failed(began)
+            host.failed()
             return _Trouble(f"answers {answer.status}", self._asked_to_wait(answer))
         host.answered()
         return answer
 
     async def _once(
-        self, address: str, headers: Mapping[str, str], max_bytes: int, wants: Callable[[httpx.Response], bool] | None
+        self,
+        address: str,
+        headers: Mapping[str, str],
+        max_bytes: int,
+        wants: Callable[[httpx.Response], bool] | None,
+        seconds: float,
     ) -> _Answer:
         async with (
-            asyncio.timeout(self._settings.timeout),
+            self._timing.limit(seconds),
             self._client.stream("GET", address, headers=headers) as response,
         ):
             if response.status_code != 200 or (wants is not None and not wants(response)):

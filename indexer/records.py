@@ -34,7 +34,8 @@ class SourceFault:
 class Discovered:
     """What the sources named. `complete` is false when any source that should have answered did not, or was cut short.
 
-    `sources` are the addresses of those that worked; `crawl` says that the links of pages lead to further pages.
+    `sources` are those that nobody configured and that may not be missing the next time; `crawl` says that the links of
+    pages lead to further pages.
     """
 
     found: tuple[Found, ...]

@@ -27,6 +27,7 @@ NO_SPACES = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
 """Thai, Lao, Burmese, Khmer, kana and Chinese characters, for a regular expression: scripts without word spaces."""
+_UNSPACED = re.compile(rf"[{NO_SPACES}]")
 _TOKEN = re.compile(rf"[{NO_SPACES}]|[^\W{NO_SPACES}]+")
 
 _Signatures = npt.NDArray[np.uint32]
@@ -35,6 +36,12 @@ _Signatures = npt.NDArray[np.uint32]
 def tokens(text: str) -> list[str]:
     """The words of a text in lower case; in scripts that put no spaces between words, its characters."""
     return _TOKEN.findall(text.lower())
+
+
+def count_words(text: str) -> int:
+    """Words as a reader counts them; where no spaces stand between them, two characters make one."""
+    unspaced = len(_UNSPACED.findall(text))
+    return len(_TOKEN.findall(text)) - (unspaced + 1) // 2
 
 
 def sketch(text: str) -> bytes:

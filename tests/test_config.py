@@ -30,7 +30,7 @@ FAULTS = {
     "fetch.user_agent": ("''", "something: it is empty"),
     "fetch.concurrency": ("65", "a number from 1 to 64"),
     "fetch.delay": ("-1", "a number from 0 to 60"),
-    "fetch.timeout": ("soon", "a number from 1 to 300"),
+    "fetch.timeout": ("soon", "a number from 1 to 60"),
     "fetch.max_bytes": ("9999", "a number of 10000 or more"),
     "fetch.headers": ("{'X Y': z}", "a header's name: letters, digits and hyphens"),
     "fetch.obey_robots": ("7", "true or false"),

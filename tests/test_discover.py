@@ -148,8 +148,69 @@ def test_a_site_without_any_source_is_crawled() -> None:
 def test_a_source_that_worked_before_may_not_be_missing() -> None:
     found = find({}, before=(f"{BASE}/sitemap.xml",))
     assert (found.crawl, found.complete) == (False, False)
-    moved = find({"/new.xml": urlset("/a")}, robots=(f"{BASE}/new.xml",), before=(f"{BASE}/sitemap.xml",))
-    assert not moved.complete
+
+
+NEW, OLD, LISTED = f"{BASE}/new.xml", f"{BASE}/sitemap.xml", f"{BASE}/listed.xml"
+
+
+@pytest.mark.parametrize(
+    ("robots", "sources"),
+    [((NEW,), {}), ((), {"sitemaps": (NEW,)}), ((), {"crawl": True})],
+    ids=["robots.txt names another", "another is configured", "a crawl is configured"],
+)
+def test_a_sitemap_is_missed_no_more_once_something_stands_in_for_it(
+    robots: tuple[str, ...], sources: dict[str, Any]
+) -> None:
+    found = find({"/new.xml": urlset("/a")}, robots=robots, before=(OLD,), **sources)
+    assert (found.complete, set(found.sources)) == (True, set(robots))
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"/new.xml": b"<html></html>"}, {"/new.xml": urlset()}], ids=["no", "page", "empty"]
+)
+def test_a_sitemap_that_does_not_work_stands_in_for_nothing(body: dict[str, bytes]) -> None:
+    found = find(body, robots=(NEW,), before=(OLD,))
+    assert (found.complete, found.crawl, found.sources) == (False, False, (OLD,))
+    again = find(body | {"/sitemap.xml": urlset("/a")}, robots=(NEW,), before=found.sources)
+    assert (paths(again), again.complete, again.sources) == (["/a"], True, (OLD,))
+
+
+def test_what_robots_names_must_answer_once_it_worked() -> None:
+    one, both = {"/new.xml": urlset("/a")}, (NEW, LISTED)
+    assert find(one, robots=both).complete
+    assert not find(one, robots=both, before=both).complete
+    assert find(one, robots=(NEW,), before=both).sources == (NEW,)
+
+
+def test_a_robots_txt_that_names_nothing_any_more_loses_no_sitemap() -> None:
+    found = find({"/listed.xml": urlset("/a")}, before=(LISTED,))
+    assert (paths(found), found.complete, found.sources) == (["/a"], True, (LISTED,))
+    assert not find({}, before=(LISTED,)).complete
+    moved = find({"/sitemap.xml": urlset("/a")}, before=(LISTED,))
+    assert (moved.complete, moved.sources) == (True, (OLD,))
+
+
+@pytest.mark.parametrize("kind", ["sitemaps", "feeds"])
+def test_a_configured_source_must_answer_only_while_it_is_configured(kind: str) -> None:
+    feed = f"<rss version='2.0'><channel><item><link>{BASE}/a</link></item></channel></rss>".encode()
+    body = urlset("/a") if kind == "sitemaps" else feed
+    found = find({"/extra": body}, **{kind: (f"{BASE}/extra",)})
+    assert (found.complete, found.sources) == (True, ())
+    assert not find({}, before=found.sources, **{kind: (f"{BASE}/extra",)}).complete
+    without = find({}, before=found.sources)
+    assert (without.complete, without.crawl) == (True, True)
+
+
+def test_an_empty_sitemap_that_worked_before_is_still_missed_when_it_goes() -> None:
+    emptied = find({"/sitemap.xml": urlset()}, before=(OLD,))
+    assert (emptied.complete, emptied.sources) == (True, (OLD,))
+    assert not find({}, before=emptied.sources).complete
+
+
+def test_after_a_partial_discovery_nothing_that_worked_is_forgotten() -> None:
+    broken = Failed(LISTED, "answers 503")
+    found = find({"/new.xml": urlset("/a"), "/listed.xml": broken}, robots=(NEW, LISTED), before=(LISTED,))
+    assert (found.complete, found.sources) == (False, (LISTED, NEW))
 
 
 def test_a_sitemap_that_fails_makes_the_discovery_partial() -> None:

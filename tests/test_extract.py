@@ -51,6 +51,12 @@ AWKWARD = {
     ),
     "no charset": (f"<p>Größe {PROSE}</p>".encode(), "Größe"),
     "Shift_JIS": ('<meta charset="Shift_JIS"><p>蜜蜂は太陽と匂いで巣に帰る</p>'.encode("shift_jis"), "蜜蜂は太陽"),
+    "Shift_JIS that nothing names": (
+        f"{'<br>' * 500}<p>蜜蜂は太陽と匂いで巣に帰る。養蜂家は巣門を見る。</p>".encode("shift_jis"),
+        "蜜蜂は太陽と匂い",
+    ),
+    "UTF-8 that the server calls Latin-1": ('<meta charset="iso-8859-1"><p>Größe</p>'.encode(), "Größe"),
+    "a surrogate by its number": (f"<p>&#xD800; {PROSE}</p>".encode(), PROSE),
     "invalid UTF-8": (b'<meta charset="utf-8"><p>a\xff\xfeb ' + PROSE.encode() + b"</p>", PROSE),
     "XHTML": (
         f'<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en"><head>'
@@ -165,6 +171,52 @@ def test_links_are_resolved_and_others_left_out() -> None:
     ]
 
 
+# --- which blocks are the text ----------------------------------------------------------------------------------------
+
+
+def test_lists_of_links_are_not_the_text_but_their_links_are_known() -> None:
+    entries = "".join(f'<li><a href="/{name}">{name}</a></li>' for name in ("swarms", "queens", "drones"))
+    document = read(
+        page(f"<h1>Bees</h1><p>{PROSE}</p><h2>See also</h2><ul>{entries}</ul><h2>Sources</h2><p>{PROSE}.</p>")
+    )
+    assert [b.text for b in document.blocks] == [PROSE, "Sources", f"{PROSE}."]
+    assert [(x.anchor, x.zone, x.block) for x in document.links] == [
+        ("swarms", Zone.CONTENT, None),
+        ("queens", Zone.CONTENT, None),
+        ("drones", Zone.CONTENT, None),
+    ]
+
+
+def test_a_paragraph_that_ends_in_a_list_of_sentences_with_links_keeps_them() -> None:
+    items = "".join(f'<li>The <a href="/{n}">queen number {n}</a> lays eggs.</li>' for n in range(3))
+    document = read(page(f"<p>{PROSE}</p><ul>{items}</ul><p>{PROSE} End.</p>"))
+    assert [b.text for b in document.blocks if b.kind is BlockKind.ITEM] == [
+        f"The queen number {n} lays eggs." for n in range(3)
+    ]
+
+
+def test_the_sign_beside_a_heading_is_no_part_of_it() -> None:
+    document = read(page(f'<p>{PROSE}</p><h2>Wasps<a href="#wasps">¶</a></h2><p>{PROSE} End.</p>'))
+    assert document.blocks[1].text == "Wasps"
+
+
+def test_readers_comments_are_not_the_text() -> None:
+    document = read(page(f'<p>{PROSE}</p><div id="comments"><p>Lovely! I saw the very same thing last year.</p></div>'))
+    assert text(document) == PROSE
+
+
+def test_a_wrapper_with_the_name_of_a_sidebar_that_holds_the_page_is_none() -> None:
+    document = read(f'<div class="sidebar"><h1>Bees</h1><p>{PROSE} <a href="/a">More</a></p></div>')
+    assert document.links[0].zone is Zone.CONTENT
+    assert PROSE in text(document)
+
+
+def test_a_link_to_a_place_on_the_page_is_a_span_but_no_link_of_the_page() -> None:
+    document = read(page(f'<p>{PROSE} See <a href="#end">the end</a>.</p>'))
+    assert [(s.kind, s.href) for s in document.blocks[0].spans] == [(SpanKind.LINK, URL)]
+    assert document.links == ()
+
+
 # --- what a page says of itself ---------------------------------------------------------------------------------------
 
 
@@ -175,6 +227,8 @@ def test_links_are_resolved_and_others_left_out() -> None:
         ('<title>Bees | The Site</title><meta property="og:site_name" content="The Site">', "", "Bees"),
         ('<title>x</title><meta property="og:title" content="Bees at work">', "", "Bees at work"),
         ("<title>Bees and wasps</title>", "<h1>Site</h1><h1>Bees and wasps</h1>", "Bees and wasps"),
+        ("<title>Bees | The Site</title>", "<h2>Bees</h2>", "Bees"),
+        ("<title>Bees | The Site</title>", '<h1><a href="/">The Site</a></h1><h2>Bees</h2>', "Bees"),
         ("", "", ""),
     ],
 )
@@ -227,6 +281,11 @@ def test_selectors_choose_and_remove() -> None:
     html = page(f'<div id="text"><p>{PROSE}</p><p class="ad">Buy now</p></div><p>Not this.</p>')
     document = read(html, ExtractRules("#text", (".ad",)))
     assert text(document) == PROSE
+
+
+def test_a_selector_that_chooses_nothing_says_so_and_costs_no_text() -> None:
+    document = read(page(f"<p>{PROSE}</p>"), ExtractRules("#article"))
+    assert (text(document), document.note) == (PROSE, "nothing on it matches #article")
 
 
 def test_what_changes_at_every_request_is_no_change() -> None:

@@ -12,7 +12,7 @@ import threading
 import tracemalloc
 import zlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import HTTPServer, SimpleHTTPRequestHandler
@@ -303,6 +303,38 @@ def test_a_dead_host_that_asks_for_patience_is_given_up_within_a_minute(
     found = ask(bare, everything, clock, concurrency=1 if retry_after else 8)
     assert all(isinstance(one, Failed) for one in found)
     assert clock.seconds < 60
+
+
+class Silence:
+    """A limit that is over at once, and takes its seconds of a Clock's time."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock, self._seconds, self._real = clock, seconds, asyncio.timeout(0.05)
+
+    async def __aenter__(self) -> None:
+        await self._real.__aenter__()
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._clock.seconds += self._seconds
+        await self._real.__aexit__(kind, error, trace)
+
+
+@pytest.mark.parametrize("timeout", [5.0, 25.0, 45.0, 60.0])
+def test_a_host_that_never_answers_is_given_up_within_a_minute(timeout: float) -> None:
+    clock = Clock()
+    timing = replace(clock.timing(), limit=lambda seconds: Silence(clock, seconds))
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        base = f"http://127.0.0.1:{silent.getsockname()[1]}"
+
+        async def doing() -> list[bytes | Missing | Failed]:
+            async with Fetcher(make_site(base), Settings(timeout=timeout, obey_robots=False), timing) as fetcher:
+                return [await fetcher.get(f"{base}/{n}.xml") for n in range(20)]
+
+        found = asyncio.run(doing())
+    assert all(isinstance(one, Failed) for one in found)
+    assert clock.seconds <= 60
 
 
 def test_one_good_answer_among_failures_keeps_the_host_alive(bare: Server) -> None:

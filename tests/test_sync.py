@@ -220,6 +220,52 @@ def test_a_crawl_finds_pages_from_pages_that_did_not_change(server: Server, prog
     assert program.sync().new == 1
 
 
+def sitemap(server: Server, *paths: str) -> Page:
+    return Page("\n".join(server.base + path for path in paths).encode(), "text/plain")
+
+
+def test_a_feed_that_is_not_configured_any_more_is_not_missed(server: Server, tmp_path: Path) -> None:
+    item = f"<item><link>{server.base}/page1</link></item>"
+    server.site.pages["/feed.xml"] = Page(f"<rss version='2.0'><channel>{item}</channel></rss>".encode(), "text/xml")
+    program = Program(tmp_path, server.base, discover={"feeds": [f"{server.base}/feed.xml"]})
+    assert program.sync().exit_code == 0
+    del server.site.pages["/feed.xml"]
+    assert program.sync().exit_code == 3
+    program.configure(site=server.base)
+    assert program.sync().exit_code == 0
+
+
+def test_a_sitemap_that_moves_is_followed(server: Server, program: Program) -> None:
+    program.sync()
+    server.site.sitemap = "missing"
+    assert program.sync().exit_code == 3
+    server.site.pages["/late"] = new_page(50)
+    server.site.pages["/new.xml"] = sitemap(server, *(path for path in server.site.pages if path != "/new.xml"))
+    server.site.robots = f"Sitemap: {server.base}/new.xml"
+    summary = program.sync()
+    assert (summary.exit_code, summary.new) == (0, 1)
+    del server.site.pages["/new.xml"]
+    assert program.sync().exit_code == 3
+
+
+def test_a_sync_of_one_url_forgets_no_sitemap(server: Server, program: Program) -> None:
+    program.sync()
+    program.sync("/page1")
+    server.site.sitemap = "missing"
+    assert program.sync().exit_code == 3
+
+
+def test_what_robots_named_counts_while_robots_cannot_be_read(server: Server, tmp_path: Path) -> None:
+    program = Program(tmp_path, server.base, fetch={"obey_robots": False})
+    server.site.robots = f"Sitemap: {server.base}/listed.xml"
+    server.site.pages["/listed.xml"] = sitemap(server, "/page1")
+    assert program.sync().exit_code == 0
+    server.site.failing = {"/robots.txt", "/listed.xml"}
+    assert program.sync().exit_code == 3
+    server.site.failing = {"/robots.txt"}
+    assert program.sync().exit_code == 0
+
+
 def test_globs_leave_pages_out(server: Server, tmp_path: Path) -> None:
     program = Program(tmp_path, server.base, discover={"exclude": ["/page1*"]})
     program.sync()

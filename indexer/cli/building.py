@@ -25,7 +25,7 @@ from indexer.sync.parts import LinkPolicy, Looker, Parts, Progress
 from indexer.sync.reading import ProcessReader, ReadingRules
 from indexer.vectors import VectorStore, open_store
 
-_READING = 1
+_READING = 2
 """Counted up when pages are read in another way, so that every page is read anew."""
 _RANKING = 1
 """Counted up when links are ranked or placed in another way, so that all are found anew."""
@@ -113,8 +113,11 @@ async def _discover(config: Config, looker: Looker, worked_before: frozenset[str
 
     assert isinstance(looker, Fetcher)  # noqa: S101 - _looker makes no others
     if looker.robots_fault is not None:
-        return Discovered((), (), (SourceFault("robots.txt", looker.robots_fault),))
-    return await discover(config.site_address, config.discover, looker.sitemaps, looker.get, worked_before)
+        fault = SourceFault("robots.txt", looker.robots_fault)
+        return Discovered((), tuple(sorted(worked_before)), (fault,))
+    # A robots.txt that cannot be read names what it named before.
+    sitemaps = sorted(worked_before) if looker.sitemaps is None else looker.sitemaps
+    return await discover(config.site_address, config.discover, sitemaps, looker.get, worked_before)
 
 
 def _rules(config: Config) -> str:

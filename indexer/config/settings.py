@@ -185,7 +185,7 @@ class Fetch(Section):
     user_agent: Annotated[HeaderValue, AfterValidator(_said)] = USER_AGENT
     concurrency: Annotated[Int, Field(ge=1, le=64)] = 8
     delay: Annotated[Float, Field(ge=0, le=60)] = 0.0
-    timeout: Annotated[Float, Field(ge=1, le=300)] = 20.0
+    timeout: Annotated[Float, Field(ge=1, le=60)] = 20.0
     max_bytes: Annotated[Int, Field(ge=10_000)] = 5_000_000
     headers: dict[HeaderName, HeaderValue] = {}
     obey_robots: bool = True

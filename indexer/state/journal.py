@@ -1,4 +1,4 @@
-"""What happened in the runs: sources that worked, faults, removals held back, summaries; and single settings."""
+"""What happened in the runs: sources to be missed, faults, removals held back, summaries; and single settings."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ class Journal:
         )
 
     def sources(self) -> frozenset[str]:
-        """The addresses of the sources of URLs that worked once."""
+        """The addresses of the sources of URLs that may not be missing."""
         return frozenset(url for (url,) in self._db.execute("SELECT url FROM sources"))
 
-    def sources_worked(self, urls: Iterable[str]) -> None:
-        self._db.executemany("INSERT OR IGNORE INTO sources VALUES (?)", ((url,) for url in urls))
+    def remember_sources(self, urls: Iterable[str]) -> None:
+        """Remember which sources may not be missing in the next run, in place of those remembered before."""
+        self._db.execute("DELETE FROM sources")
+        self._db.executemany("INSERT INTO sources VALUES (?)", ((url,) for url in urls))
 
     def hold_back(self, removals: Mapping[str, str]) -> None:
         """Remember which pages (URL and reason) would have gone, in place of those remembered before."""

@@ -96,7 +96,7 @@ async def _prepare(parts: Parts, state: State, request: Request, looker: Looker,
     """What to look at: the URLs of the request, or what the sources name and everything known."""
     if request.urls:
         known = state.pages.known(request.urls)
-        discovered = Discovered(tuple(Found(url) for url in request.urls), ())
+        discovered = Discovered(tuple(Found(url) for url in request.urls), tuple(sorted(state.journal.sources())))
     else:
         known = state.pages.all_known()
         discovered = await parts.discover(looker, state.journal.sources())
@@ -141,7 +141,7 @@ def _write_journal(state: State, gathering: Gathering, number: int, summary: Sum
     with state.transaction():
         if summary.changed or summary.gone:
             state.embeddings.sweep(gathering.recorder.model)
-        state.journal.sources_worked(gathering.discovered.sources)
+        state.journal.remember_sources(gathering.discovered.sources)
         state.journal.hold_back(gathering.held)
         state.journal.note_faults(faults)
         state.journal.run_ended(number, summary.seconds, summary.exit_code, asdict(summary))

@@ -66,7 +66,7 @@ CREATE INDEX neighbours_by_other ON neighbours (other);
 -- 'ask': the page's list has to be asked for anew; 'spread': the page may enter other pages' lists.
 CREATE TABLE marks (page INTEGER NOT NULL, what TEXT NOT NULL, PRIMARY KEY (page, what)) WITHOUT ROWID;
 
-CREATE TABLE sources (url TEXT PRIMARY KEY) WITHOUT ROWID;    -- sources of URLs that worked once
+CREATE TABLE sources (url TEXT PRIMARY KEY) WITHOUT ROWID;    -- sources of URLs that may not be missing
 CREATE TABLE held (page INTEGER PRIMARY KEY, reason TEXT NOT NULL);
 CREATE TABLE faults (url TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE runs (
