@@ -200,7 +200,9 @@ class Publishing(RuleBasedStateMachine):
     def review_a_suggestion(self, data: st.DataObject, verdict: str) -> None:
         rows = list(self.state.reads.suggestions())
         if rows:
-            review(self.state, data.draw(st.sampled_from(rows), "suggestion").suggestion.id, Verdict(verdict), "", "now")
+            review(
+                self.state, data.draw(st.sampled_from(rows), "suggestion").suggestion.id, Verdict(verdict), "", "now"
+            )
 
     @precondition(lambda self: self.site.pages)
     @rule(data=st.data(), linked=st.lists(paths, max_size=2))
