@@ -23,6 +23,8 @@ Phrase = tuple[str, ...]
 _LEAST_SHARED = 2.0
 """What an anchor shares with a name weighs at least so much, a word on a seventh of the pages: "module" or "site" alone
 names nothing. The whole of a name always does."""
+_PURE = 0.6
+"""How much of an anchor must be words of the name: "queen in the evening and hang the new" is no "new queen"."""
 _FILLER = 0.3
 """The weight of a function word in an anchor, where a rare word has 5 to 8."""
 
@@ -110,7 +112,7 @@ def best_runs(block: Prose, names: Mapping[Phrase, int], rarity: Callable[[str],
         trust = _trust(count)
         for first, last, shared, whole in _windows(block, places, wanted, rarity):
             fit = trust * 2 * shared / (whole + total)
-            if shared >= min(_LEAST_SHARED, total) and fit > found.get((first, last), 0.0):
+            if shared >= max(min(_LEAST_SHARED, total), _PURE * whole) and fit > found.get((first, last), 0.0):
                 found[first, last] = fit
     return _apart(found)
 

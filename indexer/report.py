@@ -116,6 +116,37 @@ def links_table(rows: Iterable[SuggestionRow]) -> Table:
     return Table(columns, map(row, rows))
 
 
+def orphans_table(orphans: Iterable[tuple[PageRow, int]], sources: Callable[[str], Iterable[SuggestionRow]]) -> Table:
+    """Pages with few content inlinks, each with the best pages to link from, a row for each; one row where there is
+    none."""
+    columns = ("url", "title", "inlinks_content", "source_url", "source_title", "anchor", "score", "id")
+
+    def rows() -> Iterator[Sequence[Cell]]:
+        for page, count in orphans:
+            some = list(sources(page.url))
+            for found in some:
+                s = found.suggestion
+                yield page.url, page.title, count, s.source, found.source_title, s.anchor, s.score, s.id
+            if not some:
+                yield page.url, page.title, count, None, None, None, None, None
+
+    return Table(columns, rows())
+
+
+def broken_links_table(links: Iterable[tuple[str, Iterable[Link]]], find: Callable[[str], PageRow | None]) -> Table:
+    """Links inside the site that lead to a page that is missing, or to one that redirects."""
+    columns = ("source_url", "target_url", "anchor", "position", "status", "redirects_to")
+
+    def rows() -> Iterator[Sequence[Cell]]:
+        for source, some in links:
+            for link in some:
+                page = find(link.target)
+                if page is not None and page.status in ("missing", "redirect"):
+                    yield source, link.target, link.anchor, _POSITIONS[link.zone], page.status, page.redirect_to
+
+    return Table(columns, rows())
+
+
 _STATUS_CODES = {"redirect": (301, "Moved Permanently"), "missing": (404, "Not Found")}
 _POSITIONS = {
     Zone.CONTENT: "Content",

@@ -39,6 +39,17 @@ def link_counts(
     }
 
 
+def content_inlinks(
+    links: Iterable[tuple[str, Iterable[str]]], page_behind: Callable[[str], str | None]
+) -> dict[str, set[str]]:
+    """For each page the other pages whose content links to it; `links` gives each page's addresses linked to."""
+    content = {
+        source: {page for target in targets if (page := page_behind(target)) is not None} - {source}
+        for source, targets in links
+    }
+    return _reversed(content)
+
+
 def _reversed(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
     inward: dict[str, set[str]] = defaultdict(set)
     for source, targets in graph.items():

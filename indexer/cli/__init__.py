@@ -10,6 +10,7 @@ from indexer.errors import IndexerError
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `indexer` with the given arguments, the process's own where there are none; ends the process."""
+    from indexer.cli import suggestions  # noqa: F401 - its commands are the app's
     from indexer.cli.commands import app
 
     try:

@@ -15,7 +15,7 @@ import typer  # noqa: TID251
 from indexer.cli.output import Format, print_table
 from indexer.config import Config, load, starter
 from indexer.errors import IndexerError, UsageError
-from indexer.links.addresses import Addresses, content_targets
+from indexer.links.addresses import Addresses
 from indexer.report import Table, duplicates_table, neighbours_table
 from indexer.state.reads import open_reads
 
@@ -54,13 +54,13 @@ def _root(
     pass
 
 
-def _speak(quiet: bool, verbose: bool) -> None:
+def speak(quiet: bool, verbose: bool) -> None:
     level = logging.ERROR if quiet else logging.INFO if verbose else logging.WARNING
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="indexer: %(message)s")
     logging.getLogger("indexer").setLevel(level)
 
 
-def _load(path: Path) -> Config:
+def load_config(path: Path) -> Config:
     return load(path, os.environ)
 
 
@@ -78,7 +78,7 @@ def init(
         here = os.path.relpath(site, config.resolve().parent)
         text = text.replace(f"\nsite: {site}\n", f"\nsite: {here}\n")
     config.write_text(text, encoding="utf-8")
-    _load(config)
+    load_config(config)
     print(f"wrote {config}; now run: indexer sync" + ("" if config == DEFAULT_CONFIG else f" --config {config}"))
 
 
@@ -100,8 +100,8 @@ def sync(
     from indexer.cli import syncing
     from indexer.sync.parts import Request
 
-    _speak(quiet, verbose)
-    settings = _load(config)
+    speak(quiet, verbose)
+    settings = load_config(config)
     request = Request(syncing.page_urls(settings, urls or ()), full, allow_removals)
     progress = syncing.progress(no_progress or quiet)
     if dry_run:
@@ -112,6 +112,8 @@ def sync(
         print(json.dumps(asdict(result.summary)))
     elif not quiet:
         print(syncing.sentence(result.summary))
+        for line in result.publishing:
+            print(line)
     for line in result.advice:
         print(line, file=sys.stderr)
     raise typer.Exit(result.summary.exit_code)
@@ -131,14 +133,15 @@ def neighbours(
     """Print the pages nearest to one page, best first."""
     from indexer.cli.asking import page_for
 
-    _speak(quiet, verbose)
-    settings = _load(config)
+    speak(quiet, verbose)
+    settings = load_config(config)
     with open_reads(settings.store.state) as reads:
         page = page_for(url, settings, reads)
         if page.stands_for is not None:
             _log.warning("%s has the text of %s: these are the neighbours of that page", page.url, page.stands_for)
             page = reads.page([page.stands_for]) or page
-        linked = content_targets(reads.links_of(page.page), Addresses(lambda address: reads.page([address])))
+        addresses = Addresses(lambda address: reads.page([address]))
+        linked = {target.url for link in reads.set_links_of(page.page) if (target := addresses.page(link))}
         rows = [row for row in reads.neighbours(page.page)[:count] if row.similarity >= min_similarity]
         if page.status != "indexed":
             _log.warning("%s is not indexed: %s", page.url, page.note or page.status)
@@ -160,8 +163,8 @@ def duplicates(
     """Print pages whose text stands, or nearly stands, on another page too."""
     from indexer.cli.asking import near_duplicates
 
-    _speak(quiet, verbose)
-    with open_reads(_load(config).store.state) as reads:
+    speak(quiet, verbose)
+    with open_reads(load_config(config).store.state) as reads:
         print_table(duplicates_table(list(reads.pages()), near_duplicates(reads)), form)
 
 
@@ -176,8 +179,8 @@ def status(
     """Print what the index holds, how the last run went, and what it could not do."""
     from indexer.cli.asking import status_table
 
-    _speak(quiet, verbose)
-    with open_reads(_load(config).store.state) as reads:
+    speak(quiet, verbose)
+    with open_reads(load_config(config).store.state) as reads:
         print_table(status_table(reads), form)
 
 
@@ -193,8 +196,8 @@ def export(
     """Write all tables as CSV and JSON lines."""
     from indexer.cli.exporting import write_tables
 
-    _speak(quiet, verbose)
-    settings = _load(config)
+    speak(quiet, verbose)
+    settings = load_config(config)
     with open_reads(settings.store.state) as reads:
         names = write_tables(reads, settings, directory)
     if not quiet:
@@ -213,8 +216,8 @@ def verify(
     """Compare the vector store with the state database."""
     from indexer.cli import verifying
 
-    _speak(quiet, verbose)
-    found = verifying.verify(_load(config), repair)
+    speak(quiet, verbose)
+    found = verifying.verify(load_config(config), repair)
     if form is Format.table:
         print(found.sentence)
     else:

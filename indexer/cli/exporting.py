@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from indexer.cli.asking import near_duplicates
+from indexer.cli.asking import near_duplicates, orphans
 from indexer.config import Config
 from indexer.links.addresses import Addresses, content_targets
 from indexer.links.review import Status
 from indexer.records import NeighbourRow, PageRow
 from indexer.report import (
     Table,
+    broken_links_table,
     csv_lines,
     duplicates_table,
     inlinks_table,
@@ -49,6 +50,8 @@ def write_tables(reads: Reads, config: Config, directory: Path) -> list[str]:
         "duplicates": lambda: duplicates_table(pages.values(), near_duplicates(reads)),
         "links": lambda: links_table(reads.suggestions()),
         "missing_links": lambda: links_table(reads.suggestions(statuses=[Status.OPEN])),
+        "orphans": lambda: orphans(reads, config),
+        "broken_links": lambda: broken_links_table(reads.links(), addresses.at),
         "inlinks": lambda: inlinks_table(reads.links(), addresses.at),
     }
     for name, table in tables.items():

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from indexer.cli.asking import normal_url
 from indexer.cli.building import parts_of
 from indexer.cli.output import Bars, Lines, Silence
 from indexer.config import Config
-from indexer.records import Summary
+from indexer.links.review import Status
+from indexer.records import PageRow, Summary
 from indexer.report import Table
+from indexer.state.reads import Reads
 from indexer.state.writing import open_state, scratch_copy
 from indexer.sync import Request, plan_run, run
 from indexer.sync.holding import holding
@@ -27,6 +30,7 @@ class Result:
 
     summary: Summary
     advice: tuple[str, ...]
+    publishing: tuple[str, ...]
 
 
 def progress(silent: bool) -> Bars | Lines:
@@ -45,8 +49,28 @@ def sync(config: Config, request: Request, shown: Bars | Lines) -> Result:
     """One run, alone with the state database."""
     database = config.store.state
     with holding(database, datetime.now(UTC)), open_state(database) as state, shown:
+        is_first = state.reads.last_run() is None
+        known = {page.url for page in state.reads.pages()}
         summary = asyncio.run(run(parts_of(config, shown), state, request))
-        return Result(summary, tuple(_advice(state.reads.held_back(), state.reads.faults())))
+        new = [] if is_first else [p for p in state.reads.pages() if p.url not in known and p.status == "indexed"]
+        advice = _advice(state.reads.held_back(), state.reads.faults())
+        return Result(summary, tuple(advice), tuple(_publishing(state.reads, new)))
+
+
+_NEW_PAGES = 20
+_SOURCES = 5
+
+
+def _publishing(reads: Reads, new: Sequence[PageRow]) -> Iterator[str]:
+    """For each new page the pages that should link to it: what matters most right after publishing."""
+    for page in new[:_NEW_PAGES]:
+        rows = list(islice(reads.suggestions(target=page.url, statuses=[Status.OPEN]), _SOURCES))
+        yield f"{page.url} is new; pages that should link to it: {len(rows) or 'none stands out'}"
+        for row in rows:
+            s = row.suggestion
+            yield f"  {s.id}  {s.source}" + (f"  on {s.anchor!r}: " if s.anchor else ": ") + s.markdown
+    if len(new) > _NEW_PAGES:
+        yield f"{len(new) - _NEW_PAGES} more pages are new: `indexer links --to URL` lists who should link to one"
 
 
 def plan(config: Config, request: Request, shown: Bars | Lines) -> Table:
@@ -69,6 +93,7 @@ def sentence(summary: Summary) -> str:
     parts += [f"{count} {name}" for name, count in counted.items() if count]
     parts.append(f"{s.embedded_passages} passages embedded")
     parts.append(f"{s.lists_changed} neighbour lists changed")
+    parts.append(f"{s.links_new} new suggestions")
     return ", ".join(parts) + f" in {s.seconds:.1f} s"
 
 

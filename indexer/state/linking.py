@@ -148,7 +148,7 @@ class Linking:
             (page,),
         ).fetchone()
         text = PageText(url, title, language, texts.unpack_blocks(blocks), texts.unpack_links(links))
-        return text, digest or texts.digest(blocks, links)
+        return text, digest or texts.digest(title, language, blocks, links)
 
     def save_reading(self, page: int, digest: str, version: int, reading: Reading) -> None:
         outlinks = json.dumps([[link.target, " ".join(link.phrase)] for link in reading.outlinks], ensure_ascii=False)

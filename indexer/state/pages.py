@@ -170,7 +170,8 @@ class Pages:
         )  # fmt: skip
         blocks, links = texts.pack_blocks(document.blocks), texts.pack_links(x for x in document.links if x.internal)
         self._db.execute(
-            "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (page, blocks, links, texts.digest(blocks, links))
+            "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)",
+            (page, blocks, links, texts.digest(document.title, document.language, blocks, links)),
         )
         self._db.execute("INSERT OR REPLACE INTO sketches VALUES (?, ?)", (page, document.sketch))
         self._write_passages(page, passages)

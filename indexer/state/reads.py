@@ -79,6 +79,19 @@ class Reads:
         row = self._db.execute("SELECT links FROM documents WHERE page = ?", (page,)).fetchone()
         return texts.unpack_links(row[0]) if row else ()
 
+    def set_links(self) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+        """For each indexed page its URL, whether it is one to link to, and the addresses its author linked to."""
+        rows = self._db.execute(
+            "SELECT p.url, r.utility IS NULL, r.outlinks FROM readings r JOIN pages p ON p.id = r.page"
+            " WHERE p.status IN ('live', 'thin', 'noindex') AND p.duplicate_of IS NULL ORDER BY p.url"
+        )
+        return ((url, bool(is_target), _addresses(outlinks)) for url, is_target, outlinks in rows)
+
+    def set_links_of(self, page: int) -> tuple[str, ...]:
+        """The addresses that the page's author linked to from its content; none where it was not read for links."""
+        row = self._db.execute("SELECT outlinks FROM readings WHERE page = ?", (page,)).fetchone()
+        return _addresses(row[0]) if row else ()
+
     def suggestions(
         self, source: str | None = None, target: str | None = None, statuses: Iterable[str] = ()
     ) -> Iterator[SuggestionRow]:
@@ -136,6 +149,10 @@ def open_reads(path: Path) -> Iterator[Reads]:
         yield Reads(db)
     finally:
         db.close()
+
+
+def _addresses(outlinks: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(target for target, _ in json.loads(outlinks)))
 
 
 def _suggestion(row: Sequence[Any]) -> SuggestionRow:

@@ -30,9 +30,10 @@ def unpack_links(data: bytes) -> tuple[Link, ...]:
     return tuple(Link(target, internal, anchor, Zone(zone), *rest) for target, internal, anchor, zone, *rest in rows)
 
 
-def digest(*parts: bytes) -> str:
-    """Names what a page says and links to: another text or another link, and it is another name."""
-    return hashlib.blake2b(b"\0".join(parts), digest_size=12).hexdigest()
+def digest(title: str, language: str, blocks: bytes, links: bytes) -> str:
+    """Names what a page says and links to: another title, text or link, and it is another name."""
+    said = (title.encode("utf-8", "replace"), language.encode(), blocks, links)
+    return hashlib.blake2b(b"\0".join(said), digest_size=12).hexdigest()
 
 
 def _pack(value: object) -> bytes:
