@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from indexer import neighbours
+from indexer.links import ranking
 from indexer.links.review import Verdict
+from indexer.links.touched import Change
 from indexer.records import Discovered, Found, Summary
 from indexer.state.pages import Pages
 from indexer.state.writing import State, open_state
-from indexer.sync import Request, lists, run
+from indexer.sync import Request, linking, lists, run
 from indexer.sync.reviewing import review
 from tests.support.embedders import HashingEmbedder
 from tests.support.stores import ModelStore
@@ -239,6 +241,14 @@ QUICK = settings(
 )
 
 
+@pytest.fixture(autouse=True)
+def _limits_that_bind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a dozen pages no list of candidates is full, and each change would make the statistics anew."""
+    monkeypatch.setattr(ranking, "LEXICAL", 2)
+    monkeypatch.setattr(ranking, "TITLED", 2)
+    monkeypatch.setattr(linking, "_STALE", 1.0)
+
+
 def test_any_sequence_of_events_gives_the_fresh_index() -> None:
     run_state_machine_as_test(Publishing, settings=QUICK)
 
@@ -271,7 +281,20 @@ def _no_takeover(pages: Pages, standing: dict[int, int | None]) -> list[int]:
 
 _stand = Pages.stand
 
+
+def _names_that_came_unheard(change: Change, *rest: Any) -> set[int]:
+    return _touched(replace(change, named=frozenset()), *rest)
+
+
+def _changed_pages_unheard(change: Change, *rest: Any) -> set[int]:
+    return _touched(replace(change, targets=frozenset()), *rest)
+
+
+_touched = linking.touched
+
 SABOTAGE = {
+    "names that came are not looked for": (linking, "touched", _names_that_came_unheard),
+    "changed pages are not matched against the others": (linking, "touched", _changed_pages_unheard),
     "no reverse update": (lists, "_spread", _no_reverse_update),
     "ties as they come": (neighbours, "_best", _ties_as_they_come),
     "no takeover of a duplicate": (Pages, "stand", _no_takeover),
