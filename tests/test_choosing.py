@@ -76,7 +76,8 @@ def test_density_counts_the_links_that_exist(words: int, links: int, room: int) 
     ("path", "is_utility"),
     [
         ("", True), ("page/2/", True), ("blog/page/3", True), ("tag/bees/", True), ("2016/05/", True), ("login", True),
-        ("de/impressum.html", True), ("archive/2016/", True), ("?s=bees", True), ("archive/2016/05/04/a-post.html", False),
+        ("de/impressum.html", True), ("archive/2016/", True), ("?s=bees", True),
+        ("archive/2016/05/04/a-post.html", False),
         ("docs/how-to/login.html", False), ("bees.html", False), ("2016/05/a-post.html", False),
     ],
 )  # fmt: skip

@@ -52,7 +52,7 @@ FAULTS = {
     "links.never_anchor": ("['']", "something"),
     "links.min_words": ("-1", "a number of 0 or more"),
     "links.always_to": ("['']", "a pattern such as /blog/*"),
-    "links.phrases": ("[]", "named values"),
+    "links.phrases": ("[]", "names with values"),
     "links.ignore_orphans": ("['']", "a pattern such as /blog/*"),
     "links.priority": ("['']", "a pattern such as /blog/*"),
     "store.state": (".", "a file"),

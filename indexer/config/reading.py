@@ -191,6 +191,8 @@ def _allowed(key: Key, detail: dict[str, Any]) -> str:
             return "true or false"
         case "string_type":
             return "text; put quotes around a number"
+        case "dict_type":
+            return "names with values, such as {name: value}"
         case "tuple_type":
             return "a list, such as [one, another]"
         case "model_type":
