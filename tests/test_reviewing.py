@@ -14,10 +14,11 @@ from indexer.links.review import Verdict
 from indexer.records import Suggestion, Summary
 from indexer.state.writing import State, open_state
 from indexer.sync import Request, run
+from indexer.sync.explaining import Explanation, explain
 from indexer.sync.reviewing import review
 from tests.support.embedders import HashingEmbedder
 from tests.support.stores import ModelStore
-from tests.support.toysite import SITE, ToyPage, ToySite, toy_parts
+from tests.support.toysite import SITE, TOY_LINKS, ToyPage, ToySite, toy_parts
 
 HIVES, QUEENS = f"{SITE.base}hives", f"{SITE.base}queens"
 
@@ -50,6 +51,9 @@ class Desk:
     def status(self) -> str | None:
         found = self.suggestion()
         return found and found.status
+
+    def explain(self, source: str, target: str) -> Explanation:
+        return explain(self.state, self.state.embeddings.model("toy"), TOY_LINKS, source, target)
 
     def edit(self, url: str, **changes: tuple[str, ...]) -> None:
         self.site.pages[url] = replace(self.site.pages[url], **changes)
@@ -119,6 +123,21 @@ def test_what_is_linked_is_not_suggested(desk: Desk) -> None:
     desk.edit(HIVES, links=(QUEENS,))
     desk.sync()
     assert desk.status() is None
+
+
+def test_a_pair_is_explained_by_what_each_feature_adds(desk: Desk) -> None:
+    found = desk.explain(HIVES, QUEENS)
+    assert found.verdict.startswith("open")
+    assert max(found.features, key=lambda feature: feature[2])[2] > 0
+    assert found.score == desk.suggestion().score  # type: ignore[union-attr]
+
+
+def test_a_pair_that_a_rule_keeps_out_is_explained_by_the_rule(desk: Desk) -> None:
+    desk.edit(HIVES, links=(QUEENS,))
+    desk.sync()
+    assert "linked already" in desk.explain(HIVES, QUEENS).verdict
+    assert "itself" in desk.explain(HIVES, HIVES).verdict
+    assert "not indexed" in desk.explain(HIVES, f"{SITE.base}nowhere").verdict
 
 
 def test_an_unknown_suggestion_is_named(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -24,7 +25,7 @@ from indexer.cli.output import Format, print_table
 from indexer.config import Config
 from indexer.links.review import Status, Verdict
 from indexer.records import SuggestionRow
-from indexer.report import links_table
+from indexer.report import Table, links_table
 from indexer.state.reads import Reads, open_reads
 
 _HIDDEN = (
@@ -91,6 +92,31 @@ def review(
         kept = keep(state, name, verdict, reason, datetime.now(UTC).isoformat())
     if not quiet:
         print(f"{kept.status}: {kept.source} -> {kept.target}")
+
+
+@app.command()
+def why(
+    source: Annotated[str, typer.Argument(help="The page that would link.")],
+    target: Annotated[str, typer.Argument(help="The page that would be linked to.")],
+    config: ConfigOption = DEFAULT_CONFIG,
+    form: FormatOption = Format.table,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    _: ProgressOption = False,
+) -> None:
+    """Print what speaks for a link between two pages, or the rule that keeps it out."""
+    from indexer.cli.asking import page_for
+    from indexer.cli.explaining import explanation
+
+    speak(quiet, verbose)
+    settings = load_config(config)
+    with open_reads(settings.store.state) as reads:
+        pair = page_for(source, settings, reads).url, page_for(target, settings, reads).url
+    found = explanation(settings, *pair)
+    if not quiet:
+        print(found.verdict, file=sys.stderr)
+    rows = [*found.features, *([("score", found.score, None)] if found.score is not None else [])]
+    print_table(Table(("feature", "value", "adds"), rows or [(found.verdict, None, None)]), form)
 
 
 @app.command()
