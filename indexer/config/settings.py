@@ -221,7 +221,7 @@ class Links(Section):
     per_paragraph: Annotated[Int, Field(ge=1)] = 1
     both_ways: bool = False
     max_density: Annotated[Float | None, Field(ge=0)] = 3.0
-    min_score: Annotated[Float, Field(ge=0, le=1)] = 0.2
+    min_score: Annotated[Float, Field(ge=0, le=1)] = 0.12
     min_words: Annotated[Int, Field(ge=0)] = 60
     never_from: tuple[Glob, ...] = ()
     never_to: tuple[Glob, ...] = ()

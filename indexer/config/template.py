@@ -80,7 +80,7 @@ _STARTER = """\
 #   per_paragraph: 1              # suggestions in one paragraph
 #   both_ways: false              # whether two pages may be told to link to each other
 #   max_density: 3.0              # content links per 100 words, existing ones counted; null: any
-#   min_score: 0.2                # how likely a person would set the link, 0 to 1
+#   min_score: 0.12               # how likely a person would set the link, 0 to 1
 #   min_words: 60                 # pages with less text get no suggestions to link from
 #   never_from: []                # pages, such as /legal/*
 #   never_to: []
