@@ -286,15 +286,15 @@ def _names_that_came_unheard(change: Change, *rest: Any) -> set[int]:
     return _touched(replace(change, named=frozenset()), *rest)
 
 
-def _changed_pages_unheard(change: Change, *rest: Any) -> set[int]:
-    return _touched(replace(change, targets=frozenset()), *rest)
+def _only_the_changed_pages_ranked(change: Change, *_: Any) -> set[int]:
+    return set(change.sources)
 
 
 _touched = linking.touched
 
 SABOTAGE = {
     "names that came are not looked for": (linking, "touched", _names_that_came_unheard),
-    "changed pages are not matched against the others": (linking, "touched", _changed_pages_unheard),
+    "only the changed pages are ranked": (linking, "touched", _only_the_changed_pages_ranked),
     "no reverse update": (lists, "_spread", _no_reverse_update),
     "ties as they come": (neighbours, "_best", _ties_as_they_come),
     "no takeover of a duplicate": (Pages, "stand", _no_takeover),
