@@ -6,18 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from itertools import islice
 from urllib.parse import urlsplit
 
 from indexer.config import Config
-from indexer.discover import wanted
 from indexer.errors import UnknownPage, UsageError
-from indexer.links.addresses import Addresses
-from indexer.links.review import Status
-from indexer.records import PageRow, SuggestionRow
-from indexer.report import Cell, Table, orphans_table
+from indexer.records import PageRow
+from indexer.report import Cell, Table
 from indexer.state.reads import Reads
-from indexer.structure import content_inlinks
 from indexer.urls import twins
 
 _HINTS = 3
@@ -80,36 +75,6 @@ def near_duplicates(reads: Reads) -> Iterator[tuple[PageRow, PageRow, float]]:
             page = reads.page([urls[number]])
             if page is not None and kept is not None:
                 yield page, kept, resemblance(sketches[first], sketches[number])
-
-
-_SOURCES = 3
-"""Pages to link from that are shown for an orphan."""
-_FEW_INLINKS = 1
-
-
-def orphans(reads: Reads, config: Config) -> Table:
-    """Indexed pages that no other page's content links to, or only one's, with the best pages to link from; those
-    with no inlink first."""
-    pages = {page.url: page for page in reads.pages()}
-    addresses = Addresses(pages.get)
-
-    def behind(address: str) -> str | None:
-        page = addresses.page(address)
-        return None if page is None else page.stands_for or page.url
-
-    links = list(reads.set_links())
-    inlinks = content_inlinks(((url, targets) for url, _, targets in links), behind)
-    counted = [
-        (pages[url], len(inlinks.get(url, ())))
-        for url, is_target, _ in links
-        if is_target and pages[url].status == "indexed" and wanted(url, (), config.links.ignore_orphans)
-    ]
-    few = sorted((o for o in counted if o[1] <= _FEW_INLINKS), key=lambda o: (o[1], o[0].url))
-
-    def sources(url: str) -> Iterator[SuggestionRow]:
-        return islice(reads.suggestions(target=url, statuses=[Status.OPEN, Status.ACCEPTED]), _SOURCES)
-
-    return orphans_table(few, sources)
 
 
 def status_table(reads: Reads) -> Table:

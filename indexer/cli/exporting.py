@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from indexer.cli.asking import near_duplicates, orphans
+from indexer.cli.asking import near_duplicates
+from indexer.cli.orphans import orphans
 from indexer.config import Config
 from indexer.links.addresses import Addresses, content_targets
 from indexer.links.review import Status

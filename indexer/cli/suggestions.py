@@ -128,7 +128,7 @@ def orphans(
     _: ProgressOption = False,
 ) -> None:
     """Print pages that no content links to, or only one page's, and the best pages to link from."""
-    from indexer.cli.asking import orphans as table_of
+    from indexer.cli.orphans import orphans as table_of
 
     speak(quiet, verbose)
     settings = load_config(config)

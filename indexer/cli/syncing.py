@@ -50,9 +50,9 @@ def sync(config: Config, request: Request, shown: Bars | Lines) -> Result:
     database = config.store.state
     with holding(database, datetime.now(UTC)), open_state(database) as state, shown:
         is_first = state.reads.last_run() is None
-        known = {page.url for page in state.reads.pages()}
+        last = state.reads.last_page()
         summary = asyncio.run(run(parts_of(config, shown), state, request))
-        new = [] if is_first else [p for p in state.reads.pages() if p.url not in known and p.status == "indexed"]
+        new = [] if is_first else [p for p in state.reads.pages_after(last) if p.status == "indexed"]
         advice = _advice(state.reads.held_back(), state.reads.faults())
         return Result(summary, tuple(advice), tuple(_publishing(state.reads, new)))
 

@@ -48,6 +48,14 @@ class Reads:
         """Every known URL, in their order."""
         return (PageRow(*row) for row in self._db.execute(f"{_PAGE} ORDER BY p.url"))
 
+    def last_page(self) -> int:
+        """The highest number that a page has; 0 where there is none."""
+        return int(self._db.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0])
+
+    def pages_after(self, page: int) -> list[PageRow]:
+        """The pages that became known after the page of this number, in the order of their URLs."""
+        return [PageRow(*row) for row in self._db.execute(f"{_PAGE} WHERE p.id > ? ORDER BY p.url", (page,))]
+
     def urls_like(self, words: Iterable[str], limit: int) -> list[str]:
         """URLs of readable pages that contain one of the words, or any where no word is given."""
         patterns = [f"%{word}%" for word in words] or ["%"]
@@ -73,11 +81,6 @@ class Reads:
             " WHERE p.status IN ('live', 'thin', 'noindex') ORDER BY p.url"
         )
         return ((url, texts.unpack_links(links)) for url, links in rows)
-
-    def links_of(self, page: int) -> tuple[Link, ...]:
-        """The page's links inside the site; none where it was never read."""
-        row = self._db.execute("SELECT links FROM documents WHERE page = ?", (page,)).fetchone()
-        return texts.unpack_links(row[0]) if row else ()
 
     def set_links(self) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
         """For each indexed page its URL, whether it is one to link to, and the addresses its author linked to."""
