@@ -11,7 +11,16 @@ from indexer.anchors import Phrase, phrase
 from indexer.lexical import Weights
 from indexer.links.library import Library
 from indexer.links.placing import Place, places
-from indexer.links.ranking import FEATURES, Candidates, Source, candidates, contributions, features, scores
+from indexer.links.ranking import (
+    FEATURES,
+    Candidates,
+    Source,
+    above_average,
+    candidates,
+    contributions,
+    features,
+    scores,
+)
 
 KEPT = 30
 """Pairs kept of each page, so that others can take the place of those that a rule leaves out."""
@@ -70,7 +79,8 @@ def pairs_of(
     """
     found = candidates(library, source)
     table = features(library, source, found)
-    given, scored = contributions(table), scores(table)
+    given = contributions(table)
+    above, scored = above_average(given), scores(given)
     order = sorted(range(len(found.rows)), key=lambda n: (-scored[n], library.urls[int(found.rows[n])]))
     pairs: list[Pair] = []
     for number in order:
@@ -86,7 +96,7 @@ def pairs_of(
                 int(library.pages[row]),
                 float(scored[number]),
                 float(table[number, 0]),
-                _reason(given, number),
+                _reason(above[number]),
                 tuple(_spot(library, source, place) for place in spots),
             )
         )
@@ -99,8 +109,7 @@ def _spot(library: Library, source: Source, place: Place) -> Spot:
     return Spot(place.block, place.start, place.end, anchor, phrase(anchor, str(library.languages[source.row])))
 
 
-def _reason(given: Weights, number: int) -> str:
+def _reason(above: Weights) -> str:
     """What raised the pair most above the page's other candidates."""
-    above = given[number] - given.mean(axis=0)
     best = np.argsort(-above, kind="stable")[:2]
     return "; ".join(_REASONS[FEATURES[n]] for n in best.tolist() if above[n] > 0) or "stands out in nothing"

@@ -70,9 +70,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The rows that a page might link to, and the lowest scores with which a row comes in by its words or title."""
+    """The rows that a page might link to, how much each shares of its words and is said by its title, and the lowest
+    scores with which a row comes in by its words or title."""
 
     rows: Numbers
+    shared: Weights
+    titled: Weights
     lexical_bar: float
     title_bar: float
     said: frozenset[Phrase]
@@ -99,8 +102,9 @@ def candidates(library: Library, source: Source) -> Candidates:
     """Whom the page might link to: its neighbours, those its neighbours link to, those it names, and those nearest to
     it by words and by title."""
     may = eligible(library, source)
-    lexical, lexical_bar = _highest(library, shared_words(library, source.bag), may, LEXICAL, LEAST_SHARED)
-    titled, title_bar = _highest(library, title_words(library, source.bag), may, TITLED, LEAST_TITLE)
+    shared, titled = shared_words(library, source.bag), title_words(library, source.bag)
+    lexical, lexical_bar = _highest(library, shared, may, LEXICAL, LEAST_SHARED)
+    called, title_bar = _highest(library, titled, may, TITLED, LEAST_TITLE)
     said = library.names.said_in(source.prose)
     named = {
         library.row_of_page[page]
@@ -108,8 +112,9 @@ def candidates(library: Library, source: Source) -> Candidates:
         for page in (*library.names.titles.get(name, ()), *library.names.anchors.get(name, ()))
     }
     linked = {row for near in source.neighbours for row in library.links[near]}
-    rows = np.unique(np.array([*lexical, *titled, *source.neighbours, *named, *linked], dtype=np.int64))
-    return Candidates(rows[may[rows]], lexical_bar, title_bar, frozenset(said))
+    rows = np.unique(np.array([*lexical, *called, *source.neighbours, *named, *linked], dtype=np.int64))
+    rows = rows[may[rows]]
+    return Candidates(rows, shared[rows], titled[rows], lexical_bar, title_bar, frozenset(said))
 
 
 def _highest(
@@ -139,8 +144,8 @@ def features(library: Library, source: Source, found: Candidates) -> Weights:
     columns = (
         vectors @ own,
         (vectors @ source.passages.astype(np.float64).T).max(axis=1, initial=-1.0),
-        shared_words(library, source.bag)[rows],
-        *_in_paragraphs(library, source, rows, title_words(library, source.bag)[rows]),
+        found.shared,
+        *_in_paragraphs(library, source, rows, found.titled),
         title_said,
         name_said,
         clear,
@@ -189,16 +194,21 @@ def _said(library: Library, found: Candidates) -> tuple[Weights, Weights, Weight
     return title, name, clear
 
 
-def scores(features: Weights) -> Weights:
-    """The probability, between 0 and 1, that a person would make each link; `features` are of all one page's
-    candidates, since each also counts by how far it stands out among them."""
-    return np.asarray(1 / (1 + np.exp(-(contributions(features).sum(axis=1) + BIAS)))).round(DECIMALS)
-
-
 def contributions(features: Weights) -> Weights:
-    """What each feature adds to the score's logit, a row for each candidate."""
+    """What each feature adds to the score's logit, a row for each candidate; `features` are of all one page's
+    candidates, since each also counts by how far it stands out among them."""
     if not len(features):
         return features
     spread = (features - features.mean(axis=0)) / (features.std(axis=0) + 1e-6)
     own, relative = WEIGHTS
     return np.asarray(features * np.array(own) + spread * np.array(relative))
+
+
+def above_average(contributed: Weights) -> Weights:
+    """What each feature adds beyond what it adds to the average candidate."""
+    return np.asarray(contributed - contributed.mean(axis=0)) if len(contributed) else contributed
+
+
+def scores(contributed: Weights) -> Weights:
+    """The probability, between 0 and 1, that a person would make each link, by what its features contribute."""
+    return np.asarray(1 / (1 + np.exp(-(contributed.sum(axis=1) + BIAS)))).round(DECIMALS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from indexer.links.ranking import FEATURES, candidates, contributions, features, scores
+from indexer.links.ranking import FEATURES, above_average, candidates, contributions, features, scores
 from indexer.links.review import suggestion_id
 from indexer.state.writing import State
 from indexer.sync.parts import LinkPolicy
@@ -33,9 +33,9 @@ def explain(state: State, model: int, policy: LinkPolicy, source: str, target: s
     if place is None:
         return Explanation("not suggested: they share no neighbours, names or rare words", None, ())
     table = features(site.library, made, found)
-    given = contributions(table) - contributions(table).mean(axis=0)
-    score = float(scores(table)[place])
-    listed = zip(FEATURES, table[place].tolist(), given[place].tolist(), strict=True)
+    given = contributions(table)
+    score = float(scores(given)[place])
+    listed = zip(FEATURES, table[place].tolist(), above_average(given)[place].tolist(), strict=True)
     return Explanation(_outcome(state, policy, source, target, score), score, tuple(listed))
 
 
