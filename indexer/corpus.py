@@ -97,13 +97,12 @@ _SHORT = 40
 
 def content_links(text: PageText, statistics: Statistics) -> list[Link]:
     """The links that the page's author set: not in navigation, header, footer or aside, and no part of the template."""
-    repeated = {
-        number
-        for number, place in _places(text.blocks, text.links)
-        if place in statistics.places or _link(text.links[number]) in statistics.links
-    }
-    repeated |= {n for n, link in enumerate(text.links) if _link(link) in statistics.links}
-    return [link for n, link in enumerate(text.links) if link.zone is Zone.CONTENT and n not in repeated]
+    placed = {number for number, place in _places(text.blocks, text.links) if place in statistics.places}
+    return [
+        link
+        for number, link in enumerate(text.links)
+        if link.zone is Zone.CONTENT and number not in placed and _link(link) not in statistics.links
+    ]
 
 
 def own_name(title: str, statistics: Statistics) -> str:

@@ -29,9 +29,6 @@ class Bag:
     counts: npt.NDArray[np.uint16]
 
 
-EMPTY = Bag(np.zeros(0, np.uint32), np.zeros(0, np.uint16))
-
-
 def bag_of(keys: Iterable[str]) -> Bag:
     """The bag of these words."""
     counted = Counter(map(term, keys))

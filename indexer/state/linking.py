@@ -19,6 +19,7 @@ from indexer.links.ranking import Candidates
 from indexer.links.review import Decision, Verdict
 from indexer.records import Suggestion
 from indexer.state import floats, texts
+from indexer.state.journal import Journal
 
 _READ = "p.status IN ('live', 'thin', 'noindex')"
 
@@ -63,33 +64,26 @@ class Ranked:
 
 class Linking:
     def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+        self._db, self._journal = db, Journal(db)
 
     # --- when to look -----------------------------------------------------------------------------------------------
 
     def make_due(self) -> None:
         """Something is being written that may concern links."""
-        self._put("links due", "yes")
+        self._journal.put("links due", "yes")
 
     def settle(self, rules: str) -> None:
         """All suggestions are in step with what is stored, under these rules."""
-        self._put("links due", "no")
-        self._put("links follow", rules)
+        self._journal.put("links due", "no")
+        self._journal.put("links follow", rules)
 
     def follows(self, rules: str) -> bool:
         """Whether these are the rules that links were last found by."""
-        return self._get("links follow") == rules
+        return self._journal.get("links follow") == rules
 
     def is_due(self, rules: str) -> bool:
         """Whether suggestions may be out of step."""
-        return self._get("links due") != "no" or not self.follows(rules) or bool(self.marked())
-
-    def _get(self, key: str) -> str | None:
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def _put(self, key: str, value: str) -> None:
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        return self._journal.get("links due") != "no" or not self.follows(rules) or bool(self.marked())
 
     # --- statistics -----------------------------------------------------------------------------------------------
 
@@ -225,13 +219,6 @@ class Linking:
     def pairs(self) -> Iterator[Pair]:
         for source, target, score, similarity, reason, spots in self._db.execute("SELECT * FROM pairs"):
             yield Pair(source, target, score, similarity, reason, tuple(_spot(*spot) for spot in json.loads(spots)))
-
-    def sketch(self, page: int) -> bytes:
-        row = self._db.execute("SELECT sketch FROM sketches WHERE page = ?", (page,)).fetchone()
-        return row[0] if row else b""
-
-    def neighbours(self, page: int) -> list[tuple[int, float]]:
-        return self._db.execute("SELECT other, score FROM neighbours WHERE page = ? ORDER BY rank", (page,)).fetchall()
 
     def listing(self, pages: Collection[int]) -> set[int]:
         """The pages that have one of these among their neighbours."""

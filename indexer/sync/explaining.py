@@ -26,7 +26,7 @@ def explain(state: State, model: int, policy: LinkPolicy, source: str, target: s
     site = site_pages(state.linking, model, policy.phrases)
     if (barred := _barred(site, policy, source, target)) is not None:
         return Explanation(barred, None, ())
-    made, _ = Ranker(site, StoredTexts(state.linking, model), policy.min_score).source(site.by_url[source].page)
+    made, _ = Ranker(site, StoredTexts(state, model), policy.min_score).source(site.by_url[source].page)
     found = candidates(site.library, made)
     row = site.library.row_of_page[site.by_url[target].page]
     place = next((n for n, one in enumerate(found.rows.tolist()) if one == row), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from indexer.anchors import Phrase, phrase
 from indexer.corpus import PageText, Statistics, bag, content_links, gather, own_name
@@ -26,16 +26,11 @@ _STALE = 0.05
 _BATCH = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """What finding links did: texts read, and pages whose links were found anew."""
+def rank(state: State, model: int, policy: LinkPolicy, progress: Progress) -> tuple[SitePages, int]:
+    """Find the links anew of every page that a change since the last time touches.
 
-    texts_read: int
-    ranked: int
-
-
-def rank(state: State, model: int, policy: LinkPolicy, progress: Progress) -> tuple[SitePages, Ranking]:
-    """Find the links anew of every page that a change since the last time touches."""
+    Returns the pages as they are now, and how many texts were read for it.
+    """
     if not state.linking.follows(f"{model} {policy.fingerprint}"):
         with state.transaction():
             state.linking.forget_ranked()
@@ -54,7 +49,7 @@ def rank(state: State, model: int, policy: LinkPolicy, progress: Progress) -> tu
     _rank(state, model, site, policy, marked, progress)
     with state.transaction():
         state.linking.unmark(state.linking.marked())
-    return site, Ranking(read + len(marked), len(marked))
+    return site, read + len(marked)
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -148,7 +143,7 @@ def _take_in(state: State, site: SitePages, change: Change) -> None:
 def _rank(
     state: State, model: int, site: SitePages, policy: LinkPolicy, pages: Sequence[int], progress: Progress
 ) -> None:
-    ranker = Ranker(site, StoredTexts(state.linking, model), policy.min_score)
+    ranker = Ranker(site, StoredTexts(state, model), policy.min_score)
     for start in range(0, len(pages), _BATCH):
         some = pages[start : start + _BATCH]
         with state.transaction():

@@ -21,6 +21,7 @@ from indexer.links.ranking import Candidates, Source
 from indexer.prose import prose
 from indexer.sketches import nearly_same
 from indexer.state.linking import Linkable, Linking, Ranked
+from indexer.state.writing import State
 
 PassageVectors = Sequence[tuple[int, int, npt.NDArray[np.float32]]]
 """First block, last block and vector of each passage of a page."""
@@ -42,20 +43,21 @@ class Texts(Protocol):
 class StoredTexts:
     """The texts as the state database has them."""
 
-    linking: Linking
+    state: State
     model: int
 
     def text(self, page: int) -> PageText:
-        return self.linking.text(page)[0]
+        return self.state.linking.text(page)[0]
 
     def passages(self, page: int) -> PassageVectors:
-        return self.linking.passages(page, self.model)
+        return self.state.linking.passages(page, self.model)
 
     def neighbours(self, page: int) -> Sequence[tuple[int, float]]:
-        return self.linking.neighbours(page)
+        kept = self.state.lists.lists([page]).get(page)
+        return [(entry.page, entry.score) for entry in kept.neighbours] if kept else []
 
     def sketch(self, page: int) -> bytes:
-        return self.linking.sketch(page)
+        return self.state.lists.sketches([page]).get(page, b"")
 
 
 @dataclass(frozen=True)

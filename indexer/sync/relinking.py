@@ -23,8 +23,8 @@ def relink(state: State, model: int, policy: LinkPolicy, now: str, progress: Pro
     """Bring all suggestions in step with the pages, the lists, the rules and what people decided."""
     if not state.linking.is_due(f"{model} {policy.fingerprint}"):
         return Relinked()
-    site, ranking = rank(state, model, policy, progress)
+    site, texts_read = rank(state, model, policy, progress)
     difference = suggest(state, site, policy, now)
     with state.transaction():
         state.linking.settle(f"{model} {policy.fingerprint}")
-    return Relinked(len(difference.new), len(difference.gone), ranking.texts_read)
+    return Relinked(len(difference.new), len(difference.gone), texts_read)

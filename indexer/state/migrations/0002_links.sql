@@ -38,12 +38,6 @@ CREATE TABLE suggestions (
 CREATE INDEX suggestions_by_source ON suggestions (source);
 CREATE INDEX suggestions_by_target ON suggestions (target);
 
-DROP TRIGGER pages_gone;
-CREATE TRIGGER pages_gone AFTER DELETE ON pages BEGIN
-    INSERT OR IGNORE INTO dropped SELECT hash FROM passages WHERE page = old.id;
-    DELETE FROM documents WHERE page = old.id;
-    DELETE FROM sketches WHERE page = old.id;
-    DELETE FROM passages WHERE page = old.id;
-    DELETE FROM held WHERE page = old.id;
+CREATE TRIGGER readings_gone AFTER DELETE ON pages BEGIN
     DELETE FROM readings WHERE page = old.id;
 END;
