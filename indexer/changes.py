@@ -27,7 +27,8 @@ from indexer.records import (
 
 
 class Status(StrEnum):
-    """What a known URL is. Only LIVE pages stand in lists, and of those with the same text only one."""
+    """What a known URL is. Only LIVE pages stand in lists, and of those with the same text only one. UNLISTED pages are
+    linked to, but named by no source."""
 
     LIVE = "live"
     THIN = "thin"
@@ -37,6 +38,7 @@ class Status(StrEnum):
     SKIPPED = "skipped"
     FORBIDDEN = "forbidden"
     UNREAD = "unread"
+    UNLISTED = "unlisted"
 
 
 class Change(StrEnum):
@@ -49,11 +51,13 @@ class Change(StrEnum):
     GONE = "gone"
     FAILED = "failed"
     HELD = "held back"
+    LOOKED_UP = "looked up"
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the state holds of a URL. `body_hash` and `rules` say which bytes were read under which settings."""
+    """What the state holds of a URL. `body_hash` and `rules` say which bytes were read under which settings, `listed`
+    is false where it is known only because pages link to it."""
 
     page: int
     url: str
@@ -64,6 +68,8 @@ class Known:
     body_hash: str | None = None
     rules: str = ""
     misses: int = 0
+    redirect_to: str | None = None
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,7 @@ class Write:
     body_hash: str | None = None
     rules: str = ""
     misses: int = 0
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +146,14 @@ def decide(known: Known | None, seen: Seen, listed: bool, policy: Policy) -> Dec
             return Decision(url, Change.UNCHANGED, Keep())
         case Missing(_, for_good):
             return _missing(known, url, for_good or not listed, policy)
-        case Redirected(_, None, location):
-            return _retired(url, known, Status.SKIPPED, f"leads to another site: {location}")
-        case Redirected(_, to, _):
-            return _retired(url, known, Status.REDIRECT, f"leads to {to}", redirect_to=to)
+        case Redirected():
+            return _as_known(known, _led(known, seen))
         case Skipped(_, reason):
-            return _retired(url, known, Status.SKIPPED, reason)
+            return _as_known(known, _retired(url, known, Status.SKIPPED, reason))
         case Forbidden():
-            return _retired(url, known, Status.FORBIDDEN, "forbidden by robots.txt")
+            return _as_known(known, _retired(url, known, Status.FORBIDDEN, "forbidden by robots.txt"))
         case Read(fetched, _, body_hash, Redirected() as forward):
-            decision = decide(known, forward, listed, policy)
+            decision = _led(known, forward)
             # Thousands of such stubs stand on some sites: each is asked "changed since?" like a page.
             return replace(decision, action=_read_from(decision.action, fetched, body_hash, policy))
         case Read(fetched, document, body_hash):
@@ -177,7 +182,7 @@ def _status(document: Document, policy: Policy) -> Status:
 
 
 def _text_change(known: Known | None, document: Document, status: Status) -> Change:
-    if known is None or known.text_hash is None:
+    if known is None or not known.listed or known.text_hash is None:
         return Change.NEW
     same = (known.text_hash, known.language, known.status) == (document.text_hash, document.language, status)
     return Change.UNCHANGED if same else Change.CHANGED
@@ -185,7 +190,7 @@ def _text_change(known: Known | None, document: Document, status: Status) -> Cha
 
 def _missing(known: Known | None, url: str, for_good: bool, policy: Policy) -> Decision:
     """404 at first only hides a page: its record waits, so that a page that comes back costs nothing."""
-    if known is None:
+    if known is None or not known.listed:
         return Decision(url, Change.UNCHANGED, Keep(), "answers 404")
     leaves, misses = known.status is Status.LIVE, known.misses + 1
     change = Change.GONE if leaves else Change.UNCHANGED
@@ -195,10 +200,48 @@ def _missing(known: Known | None, url: str, for_good: bool, policy: Policy) -> D
     return Decision(url, change, action, f"answers 404, {misses} of {policy.gone_after} looks", leaves)
 
 
+def _led(known: Known | None, seen: Redirected) -> Decision:
+    if seen.to is None:
+        return _retired(seen.url, known, Status.SKIPPED, f"leads to another site: {seen.location}")
+    return _retired(seen.url, known, Status.REDIRECT, f"leads to {seen.to}", redirect_to=seen.to)
+
+
+def _as_known(known: Known | None, decision: Decision) -> Decision:
+    """The decision, with nothing to write where the record says so already."""
+    match decision.action:
+        case Write(status, None, redirect_to) if (
+            known and known.listed and (known.status, known.redirect_to, known.body_hash) == (status, redirect_to, None)
+        ):
+            return replace(decision, action=Keep())
+        case _:
+            return decision
+
+
 def _retired(url: str, known: Known | None, status: Status, reason: str, redirect_to: str | None = None) -> Decision:
     leaves = known is not None and known.status is Status.LIVE
     change = Change.GONE if leaves else Change.UNCHANGED
     return Decision(url, change, Write(status, redirect_to=redirect_to, note=reason), reason, leaves)
+
+
+def decide_linked(known: Known | None, seen: Seen, policy: Policy) -> Decision:
+    """What to write down about a URL that pages link to and no source lists: where the links lead, and no text that
+    would be offered to anybody."""
+    found = decide(None, seen, True, policy)
+    action = found.action
+    match seen:
+        case NotModified():
+            action = Keep()
+        case Missing():
+            action = Write(Status.MISSING, note="answers 404")
+        case Failed():
+            action = Keep() if known else action
+    if isinstance(action, Write):
+        status = Status.UNLISTED if action.document else action.status
+        action = replace(action, status=status, rules=policy.rules, listed=False)
+        now = (status, action.redirect_to, action.body_hash, policy.rules)
+        if known and (known.status, known.redirect_to, known.body_hash, known.rules) == now:
+            action = Keep()
+    return Decision(found.url, Change.LOOKED_UP, action, found.reason)
 
 
 # --- pages that leave -----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from indexer.records import (
     Discovered,
@@ -48,7 +48,7 @@ class FolderLooker:
         file = self._files.get(url)
         if file is None:
             other = next((twin for twin in twins(url) if twin in self._files), None)
-            return Missing(url) if other is None else Redirected(url, other, other)
+            return Redirected(url, other, other) if other is not None else self._no_page(url)
         path, tag, size, _ = file
         if validators.etag == tag:
             return NotModified(url)
@@ -60,6 +60,13 @@ class FolderLooker:
             return Failed(url, f"cannot be read: {error}")
         kind = "application/xhtml+xml" if path.lower().endswith(".xhtml") else "text/html"
         return Fetched(url, body, kind, validators=Validators(etag=tag))
+
+    def _no_page(self, url: str) -> FetchOutcome:
+        place = unquote(url.removeprefix(self._site.base).partition("?")[0])
+        file = (self._folder / place).resolve()
+        if file.is_file() and file.is_relative_to(self._folder.resolve()):
+            return Skipped(url, "is no page")
+        return Missing(url)
 
     async def __aenter__(self) -> FolderLooker:
         for name, entry in _page_files(str(self._folder), ""):

@@ -325,7 +325,8 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A known URL as it is read out. `stands_for` is the URL of the page that stands for this duplicate."""
+    """A known URL as it is read out. `stands_for` is the URL of the page that stands for this one: a duplicate, or one
+    that no source lists and that shows another page's text, or names it as canonical."""
 
     page: int
     url: str

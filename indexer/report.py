@@ -147,7 +147,11 @@ def broken_links_table(links: Iterable[tuple[str, Iterable[Link]]], find: Callab
     return Table(columns, rows())
 
 
-_STATUS_CODES = {"redirect": (301, "Moved Permanently"), "missing": (404, "Not Found")}
+_STATUS_CODES = {
+    **dict.fromkeys(("indexed", "duplicate", "thin", "noindex", "unlisted"), (200, "OK")),
+    "redirect": (301, "Moved Permanently"),
+    "missing": (404, "Not Found"),
+}
 _POSITIONS = {
     Zone.CONTENT: "Content",
     Zone.NAVIGATION: "Navigation",
@@ -166,7 +170,7 @@ def inlinks_table(links: Iterable[tuple[str, Iterable[Link]]], find: Callable[[s
 
     def row(source: str, link: Link) -> Sequence[Cell]:
         destination = find(link.target)
-        code, status = (None, None) if destination is None else _STATUS_CODES.get(destination.status, (200, "OK"))
+        code, status = (None, None) if destination is None else _STATUS_CODES.get(destination.status, (None, None))
         target = link.target + (f"#{link.fragment}" if link.fragment else "")
         return (
             "Hyperlink", source, target, link.alt, link.anchor, code, status, link.follow, link.path,
@@ -182,6 +186,6 @@ def duplicates_table(pages: Iterable[PageRow], near: Iterable[tuple[PageRow, Pag
     `near` holds pairs with the estimated share of their texts that agrees.
     """
     columns = ("url", "title", "duplicate_of", "kind", "resemblance")
-    same = ((p.url, p.title, p.stands_for, "same text", 1.0) for p in pages if p.stands_for)
+    same = ((p.url, p.title, p.stands_for, "same text", 1.0) for p in pages if p.status == "duplicate")
     nearly = ((p.url, p.title, of.url, "nearly the same text", round(share, 2)) for p, of, share in near)
     return Table(columns, sorted([*same, *nearly], key=lambda row: (row[2] or "", row[0])))

@@ -66,12 +66,13 @@ def export(state: State) -> tuple[list[Any], list[Any], list[Any]]:
     return pages, list(state.reads.all_neighbours()), suggestions
 
 
-def fresh_export(site: ToySite, like: State, known: list[str], directory: Path) -> tuple[list[Any], ...]:
+def fresh_export(site: ToySite, like: State, directory: Path) -> tuple[list[Any], ...]:
     """What an index made from nothing holds, given the same known URLs, decisions and statistics."""
 
     async def discover(_: object, __: frozenset[str]) -> Discovered:
         found = await site.discover(None, frozenset())
-        return replace(found, found=(*found.found, *(Found(url) for url in known)))
+        known = (Found(url) for url, page in like.pages.all_known().items() if page.listed)
+        return replace(found, found=(*found.found, *known))
 
     with open_state(directory / "fresh.db") as state:
         store = ModelStore()
@@ -220,7 +221,7 @@ class Publishing(RuleBasedStateMachine):
             self.sync()
         ours = export(self.state)
         with tempfile.TemporaryDirectory() as directory:
-            fresh = fresh_export(self.site, self.state, [page.url for page in ours[0]], Path(directory))
+            fresh = fresh_export(self.site, self.state, Path(directory))
         assert ours == fresh
 
     def teardown(self) -> None:

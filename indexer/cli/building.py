@@ -25,7 +25,7 @@ from indexer.sync.parts import LinkPolicy, Looker, Parts, Progress
 from indexer.sync.reading import ProcessReader, ReadingRules
 from indexer.vectors import VectorStore, open_store
 
-_READING = 2
+_READING = 3
 """Counted up when pages are read in another way, so that every page is read anew."""
 _RANKING = 1
 """Counted up when links are ranked or placed in another way, so that all are found anew."""

@@ -13,17 +13,21 @@ _HOPS = 10
 
 
 class Known(Protocol):
-    """What is known at an address: it may lead to another one."""
+    """What is known at an address: it may lead to another one, or another page may stand for it."""
 
     @property
     def redirect_to(self) -> str | None: ...
+
+    @property
+    def stands_for(self) -> str | None: ...
 
 
 _Known = TypeVar("_Known", bound=Known)
 
 
 class Addresses(Generic[_Known]):
-    """Finds the page behind an address, as a visitor would: past redirects, and with or without slash and .html."""
+    """Finds the page behind an address, as a visitor would: past redirects, with or without slash and .html; of several
+    pages with one text the one that stands for all."""
 
     def __init__(self, find: Callable[[str], _Known | None]) -> None:
         self._find = find
@@ -36,9 +40,10 @@ class Addresses(Generic[_Known]):
         """The page a link to `url` ends at; None where no such page is known, or redirects go in circles."""
         for _ in range(_HOPS):
             found = self.at(url)
-            if found is None or found.redirect_to is None:
+            further = found and (found.redirect_to or found.stands_for)
+            if not further:
                 return found
-            url = found.redirect_to
+            url = further
         return None
 
 

@@ -74,12 +74,13 @@ class Embeddings:
         self._db.executemany("DELETE FROM to_embed WHERE model = ? AND hash = ?", ((model, text) for text in hashes))
 
     def sweep(self, model: int) -> None:
-        """Let go of embeddings, and of waiting texts, that no page holds any more."""
+        """Let go of embeddings, waiting texts and addresses that no page holds any more."""
         unused = "hash IN (SELECT hash FROM dropped) AND hash NOT IN (SELECT hash FROM passages)"
         self._db.execute(f"DELETE FROM embeddings WHERE {unused}")
         self._db.execute(f"DELETE FROM to_embed WHERE {unused}")
         self._db.execute("DELETE FROM dropped")
         self._db.execute("DELETE FROM to_embed WHERE model != ?", (model,))
+        self._db.execute("DELETE FROM targets WHERE id NOT IN (SELECT target FROM outlinks)")
 
     # --- pages whose point is pending -----------------------------------------------------------------------------
 

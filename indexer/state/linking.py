@@ -20,6 +20,7 @@ from indexer.links.review import Decision, Verdict
 from indexer.records import Suggestion
 from indexer.state import floats, texts
 from indexer.state.journal import Journal
+from indexer.state.pages import STANDS_FOR
 
 _READ = "p.status IN ('live', 'thin', 'noindex')"
 
@@ -171,8 +172,7 @@ class Linking:
     def addresses(self) -> Iterator[tuple[str, int, str | None, str | None]]:
         """Every known URL, its page, where it redirects to, and the URL of the page that stands for it."""
         yield from self._db.execute(
-            "SELECT p.url, p.id, p.redirect_to, CASE WHEN p.status = 'live' THEN d.url END"
-            " FROM pages p LEFT JOIN pages d ON d.id = p.duplicate_of"
+            f"SELECT p.url, p.id, p.redirect_to, {STANDS_FOR} FROM pages p LEFT JOIN pages d ON d.id = p.duplicate_of"
         )
 
     # --- what pairs were found by ---------------------------------------------------------------------------------

@@ -8,16 +8,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from indexer.changes import Known, Status, Twin, Write, vector_key
-from indexer.records import Block, Document, Link, Passage, Validators
+from indexer.records import Block, Document, Link, Passage, Validators, Zone
 from indexer.state import texts
 
-_KNOWN = "SELECT id, url, status, text_hash, language, etag, last_modified, body_hash, rules, misses FROM pages"
+_KNOWN = (
+    "SELECT id, url, status, text_hash, language, etag, last_modified, body_hash, rules, misses, redirect_to, listed"
+    " FROM pages"
+)
 _TWIN = (
     "SELECT p.id, p.url, p.text_hash, p.canonical, s.sketch FROM pages p JOIN sketches s ON s.page = p.id"
     " WHERE p.status = 'live' AND "
 )
 _ASKED = "CASE WHEN p.status = 'live' AND p.duplicate_of IS NULL THEN p.key END"
 """The vector a page asks for: none unless it is live and stands for itself."""
+STANDS_FOR = (
+    "CASE p.status WHEN 'live' THEN d.url WHEN 'unlisted' THEN coalesce("
+    "(SELECT s.url FROM pages s WHERE s.text_hash = p.text_hash AND s.status = 'live' AND s.duplicate_of IS NULL),"
+    " (SELECT s.url FROM pages s WHERE s.url = p.canonical AND s.status = 'live')) END"
+)
+"""The URL of the page `d` that stands for the duplicate `p`, and of the one that an unlisted page shows."""
+_LINKED = (
+    "EXISTS (SELECT 1 FROM outlinks o JOIN pages p ON p.id = o.page WHERE o.target = t.id"
+    " AND p.status IN ('live', 'thin', 'noindex'))"
+)
 
 
 class Pages:
@@ -72,6 +85,20 @@ class Pages:
         row = self._db.execute("SELECT links FROM documents JOIN pages ON page = id WHERE url = ?", (url,)).fetchone()
         return texts.unpack_links(row[0]) if row else ()
 
+    def unknown_targets(self) -> list[str]:
+        """Addresses that readable pages link to from their content, and that are not known."""
+        rows = self._db.execute(
+            f"SELECT url FROM targets t WHERE url NOT IN (SELECT url FROM pages) AND {_LINKED} ORDER BY url"
+        )
+        return [url for (url,) in rows]
+
+    def linked_unlisted(self) -> set[str]:
+        """The URLs that no source lists, and that readable pages link to from their content."""
+        rows = self._db.execute(
+            f"SELECT u.url FROM pages u JOIN targets t ON t.url = u.url WHERE u.listed = 0 AND {_LINKED}"
+        )
+        return {url for (url,) in rows}
+
     # --- writing --------------------------------------------------------------------------------------------------
 
     def write(self, url: str, write: Write, model: int, now: str) -> int:
@@ -80,9 +107,9 @@ class Pages:
         v = write.validators
         self._db.execute(
             "UPDATE pages SET status = ?, redirect_to = ?, note = ?, etag = ?, last_modified = ?, body_hash = ?,"
-            " rules = ?, misses = ? WHERE id = ?",
+            " rules = ?, misses = ?, listed = ? WHERE id = ?",
             (write.status, write.redirect_to, write.note, v.etag, v.last_modified, write.body_hash, write.rules,
-             write.misses, page),
+             write.misses, write.listed, page),
         )  # fmt: skip
         if write.document is not None:
             self._write_text(page, write.document, write.status, model, now)
@@ -175,6 +202,16 @@ class Pages:
         )
         self._db.execute("INSERT OR REPLACE INTO sketches VALUES (?, ?)", (page, document.sketch))
         self._write_passages(page, passages)
+        self._write_outlinks(page, () if status is Status.UNLISTED else document.links)
+
+    def _write_outlinks(self, page: int, links: Iterable[Link]) -> None:
+        targets = _json({link.target for link in links if link.internal and link.follow and link.zone is Zone.CONTENT})
+        self._db.execute("DELETE FROM outlinks WHERE page = ?", (page,))
+        self._db.execute("INSERT OR IGNORE INTO targets (url) SELECT value FROM json_each(?)", (targets,))
+        self._db.execute(
+            "INSERT INTO outlinks SELECT ?, id FROM targets WHERE url IN (SELECT value FROM json_each(?))",
+            (page, targets),
+        )
 
     def _write_passages(self, page: int, passages: Sequence[Passage]) -> None:
         self._db.execute("INSERT OR IGNORE INTO dropped SELECT hash FROM passages WHERE page = ?", (page,))
@@ -186,6 +223,7 @@ class Pages:
 
     def _clear_text(self, page: int) -> None:
         self._write_passages(page, ())
+        self._write_outlinks(page, ())
         self._db.execute("DELETE FROM documents WHERE page = ?", (page,))
         self._db.execute("DELETE FROM sketches WHERE page = ?", (page,))
         self._db.execute(
@@ -197,8 +235,9 @@ class Pages:
 
 def _known(rows: Iterable[Sequence[Any]]) -> dict[str, Known]:
     known = {}
-    for page, url, status, text, language, etag, modified, body, rules, misses in rows:
-        known[url] = Known(page, url, Status(status), text, language, Validators(etag, modified), body, rules, misses)
+    for page, url, status, text, language, etag, modified, body, rules, misses, to, listed in rows:
+        asked = Validators(etag, modified)
+        known[url] = Known(page, url, Status(status), text, language, asked, body, rules, misses, to, bool(listed))
     return known
 
 

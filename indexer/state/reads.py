@@ -11,12 +11,13 @@ from typing import Any
 
 from indexer.records import Link, NeighbourRow, PageRow, RunRow, Suggestion, SuggestionRow
 from indexer.state import texts
+from indexer.state.pages import STANDS_FOR
 from indexer.state.schema import open_for_reading
 
 _PAGE = (
     "SELECT p.id, p.url, CASE WHEN p.status != 'live' THEN p.status WHEN p.duplicate_of IS NULL THEN 'indexed'"
     " ELSE 'duplicate' END AS status, coalesce(p.title, ''), coalesce(p.language, ''), p.words, p.redirect_to,"
-    " CASE WHEN p.status = 'live' THEN d.url END, p.note, p.first_seen, p.changed"
+    f" {STANDS_FOR}, p.note, p.first_seen, p.changed"
     " FROM pages p LEFT JOIN pages d ON d.id = p.duplicate_of"
 )
 _NEIGHBOUR = (

@@ -25,6 +25,8 @@ from indexer.state.writing import State
 from indexer.sync.fill import Filler, repair
 from indexer.sync.gather import Gathering
 from indexer.sync.lists import relist
+from indexer.sync.looking import Looking
+from indexer.sync.lookups import look_up
 from indexer.sync.parts import Looker, Parts, Progress, Request
 from indexer.sync.record import Recorder
 from indexer.sync.relinking import relink
@@ -64,7 +66,7 @@ async def plan_run(parts: Parts, scratch: State, request: Request) -> list[Decis
     """What a run would decide about the pages, but for those unchanged; written to a scratch copy of the state only."""
     async with parts.looker() as looker, parts.reader() as reader:
         gathering = await _prepare(parts, scratch, request, looker, model=0)
-        await gathering.run(looker, reader)
+        await gathering.run(Looking(parts, looker, reader))
         gathering.conclude(request.allow_removals)
     held = [Decision(url, Change.HELD, Keep(), reason) for url, reason in gathering.held.items()]
     return sorted([*gathering.recorder.decided, *held], key=lambda decision: (decision.change, decision.url))
@@ -81,13 +83,15 @@ async def _gather_and_fill(parts: Parts, state: State, request: Request, model: 
         filler.remove()
         filler.adopt(reader)
         gathering = await _prepare(parts, state, request, looker, model)
-        looking = asyncio.create_task(gathering.run(looker, reader))
+        looking = Looking(parts, looker, reader)
+        looks = asyncio.create_task(gathering.run(looking))
         try:
-            await filler.beside(looking, gathering.recorder.flush)
-            await looking
+            await filler.beside(looks, gathering.recorder.flush)
+            await looks
         finally:
-            looking.cancel()
+            looks.cancel()
         gathering.conclude(request.allow_removals)
+        await look_up(looking, state, gathering.recorder, gathering.known)
         await filler.drain(reader)
     return gathering
 
@@ -103,8 +107,9 @@ async def _prepare(parts: Parts, state: State, request: Request, looker: Looker,
     frontier = Frontier(parts.wanted)
     for found in discovered.found:
         frontier.add(found.url)
-    for url in known:
-        frontier.add(url)
+    for url, page in known.items():
+        if page.listed:
+            frontier.add(url)
     if request.fresh:
         known = {url: replace(page, rules="") for url, page in known.items()}
     recorder = Recorder(state, parts, model)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -21,18 +19,15 @@ from indexer.changes import (
 )
 from indexer.discover import Frontier
 from indexer.records import (
-    NO_VALIDATORS,
     Discovered,
-    Failed,
-    Fetched,
-    FetchOutcome,
     Link,
     Missing,
     NotModified,
     Redirected,
 )
 from indexer.state.writing import State
-from indexer.sync.parts import Looker, Parts, Reader
+from indexer.sync.looking import Looking, look_at_all
+from indexer.sync.parts import Parts
 from indexer.sync.record import Recorder
 
 
@@ -54,62 +49,25 @@ class Gathering:
     moved: dict[str, str] = field(default_factory=dict)
     waiting: dict[str, tuple[Decision, Seen]] = field(default_factory=dict)
 
-    async def run(self, looker: Looker, reader: Reader) -> None:
+    async def run(self, looking: Looking) -> None:
         """Look at every page of the frontier, and at those they lead to."""
-        busy = 0
 
-        async def worker() -> None:
-            nonlocal busy
-            while True:
-                url = self.frontier.next()
-                if url is None:
-                    if not busy:
-                        return
-                    await asyncio.sleep(0.01)
-                    continue
-                busy += 1
-                try:
-                    await self._look(url, looker, reader)
-                finally:
-                    busy -= 1
+        async def look(url: str) -> None:
+            known = self._knowledge(url)
+            # What was known only as a link's target was not read as a page that is listed.
+            seen = await looking.at(url, known if known and known.listed else None)
+            self._lead_on(seen)
+            self.seen += 1
+            self.parts.progress.step("pages", self.seen, self.frontier.total)
+            self._take(decide(known, seen, listed=True, policy=self.parts.policy), seen)
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self.parts.concurrency):
-                    group.create_task(worker())
-        except ExceptionGroup as group_error:
-            raise group_error.exceptions[0] from group_error
-
-    async def _look(self, url: str, looker: Looker, reader: Reader) -> None:
-        known = self._knowledge(url)
-        current = known is not None and known.rules == self.parts.policy.rules
-        outcome = await looker.fetch(url, known.validators if known and current else NO_VALIDATORS)
-        seen = await self._understand(outcome, known, reader)
-        self._lead_on(seen)
-        self.seen += 1
-        self.parts.progress.step("pages", self.seen, self.frontier.total)
-        self._take(decide(known, seen, listed=True, policy=self.parts.policy), seen)
+        await look_at_all(self.frontier, self.parts.concurrency, look)
 
     def _knowledge(self, url: str) -> Known | None:
         """What is known of a URL; one that a page led to may be known though nobody asked for it."""
         if url not in self.known:
             self.known |= self.state.pages.known([url])
         return self.known.get(url)
-
-    async def _understand(self, outcome: FetchOutcome, known: Known | None, reader: Reader) -> Seen:
-        if not isinstance(outcome, Fetched):
-            return outcome
-        body_hash = _hash(outcome)
-        if known and known.body_hash == body_hash and known.rules == self.parts.policy.rules:
-            return NotModified(outcome.url)
-        document = await reader.read(outcome)
-        if isinstance(document, Failed):
-            return document
-        forward = None
-        if document.refresh is not None:
-            target = self.parts.site.page(document.refresh, outcome.url)
-            forward = None if target == outcome.url else Redirected(outcome.url, target, document.refresh)
-        return Read(outcome, document, body_hash, forward)
 
     def _lead_on(self, seen: Seen) -> None:
         match seen:
@@ -179,7 +137,7 @@ class Gathering:
                 url, Change.GONE, Forget(), "is not among the site's pages any more", known.status is Status.LIVE
             )
             for url, known in self.known.items()
-            if not self.parts.wanted(url)
+            if known.listed and not self.parts.wanted(url)
         }
 
     def _find_moves(self, decisions: dict[str, Decision]) -> None:
@@ -213,9 +171,3 @@ def _new_text(decision: Decision) -> str | None:
             return document.text_hash
         case _:
             return None
-
-
-def _hash(fetched: Fetched) -> str:
-    sent = hashlib.sha256(fetched.body)
-    sent.update(f"\0{fetched.content_type}\0{fetched.robots_tag}".encode())
-    return sent.hexdigest()[:32]

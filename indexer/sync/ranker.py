@@ -125,15 +125,13 @@ class _Address:
 
 
 def page_behind(linking: Linking) -> Callable[[str], int | None]:
-    """Finds the page that an address ends at: past redirects, other spellings, and duplicates."""
+    """Finds the number of the page that an address ends at."""
     known = {url: _Address(page, to, of) for url, page, to, of in linking.addresses()}
     addresses = Addresses(known.get)
 
     @cache
     def behind(url: str) -> int | None:
         found = addresses.page(url)
-        if found is not None and found.stands_for is not None:
-            found = known.get(found.stands_for, found)
         return None if found is None else found.page
 
     return behind

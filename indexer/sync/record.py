@@ -31,7 +31,7 @@ class Recorder:
 
     def add(self, decision: Decision, known: Known | None) -> None:
         self.counts[decision.change] += 1
-        if decision.change is not Change.UNCHANGED:
+        if decision.change not in (Change.UNCHANGED, Change.LOOKED_UP):
             self.decided.append(replace(decision, action=Keep()))
         if isinstance(decision.action, Write) and decision.action.document:
             self.texts.add(decision.action.document.text_hash)
