@@ -55,6 +55,24 @@ def cosines(picture: Picture, row: int, others: npt.NDArray[np.int64]) -> npt.ND
     return np.asarray(np.round(np.einsum("ij,j->i", many, one), DECIMALS))
 
 
+def joined(picture: Picture, page: int, url: str, language: str, vector: npt.NDArray[np.float32]) -> Picture:
+    """The picture with one more page, as its last row."""
+    return Picture(
+        np.append(picture.pages, page),
+        [*picture.ids, ""],
+        [*picture.urls, url],
+        np.append(picture.languages, language),
+        np.concatenate([picture.vectors.reshape(-1, len(vector)), vector[None]]),
+    )
+
+
+def nearest(picture: Picture, row: int, rule: Rule) -> NeighbourList:
+    """The row's list among all rows, which must be of one language."""
+    others = np.delete(np.arange(len(picture.pages)), row)
+    scored = zip(others.tolist(), cosines(picture, row, others).tolist(), strict=True)
+    return _list(int(picture.pages[row]), _best(picture, scored, rule), rule)
+
+
 def own_list(picture: Picture, row: int, hits: Sequence[Hit], limit: int, rule: Rule) -> NeighbourList | None:
     """The row's list from the `limit` hits an engine found for it, or None where more hits have to be asked for.
 

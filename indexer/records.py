@@ -364,6 +364,16 @@ class SuggestionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """For a text that is not published yet: the links that it should set, those that pages should set to it, best
+    first, and what its writer should know."""
+
+    outgoing: tuple[SuggestionRow, ...]
+    incoming: tuple[SuggestionRow, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LinkCounts:
     """How many pages link to a page, from their content and at all, and to how many it links from its content."""
 

@@ -7,10 +7,11 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from indexer.records import Link, LinkCounts, NeighbourRow, PageRow, SuggestionRow, Zone
+from indexer.records import Advice, Link, LinkCounts, NeighbourRow, PageRow, Suggestion, SuggestionRow, Zone
 
 Cell = str | int | float | bool | None
 
@@ -105,15 +106,41 @@ def links_table(rows: Iterable[SuggestionRow]) -> Table:
 
     def row(found: SuggestionRow) -> Sequence[Cell]:
         s = found.suggestion
-        before, after = s.paragraph[: s.start], s.paragraph[s.start + len(s.anchor) :]
-        place: tuple[Cell, Cell] = (s.start, before.count(s.anchor) + 1) if s.anchor else (None, None)
-        context = (before[-_CONTEXT:], after[:_CONTEXT]) if s.anchor else ("", "")
+        context, place = _place(s)
         return (
             s.id, s.source, found.source_title, s.target, found.target_title, s.score, s.similarity, s.anchor,
             s.paragraph, s.block, *context, s.reason, s.status, s.first_seen, *place, s.html, s.markdown,
         )  # fmt: skip
 
     return Table(columns, map(row, rows))
+
+
+def _place(s: Suggestion) -> tuple[tuple[Cell, Cell], tuple[Cell, Cell]]:
+    """The words before and after the anchor, and its offset and occurrence; nothing of it where there is no anchor."""
+    if not s.anchor:
+        return ("", ""), (None, None)
+    before, after = s.paragraph[: s.start], s.paragraph[s.start + len(s.anchor) :]
+    return (before[-_CONTEXT:], after[:_CONTEXT]), (s.start, before.count(s.anchor) + 1)
+
+
+def draft_table(advice: Advice) -> Table:
+    """What a draft should link to (`direction` out) and which pages should link to it (in): `url` is the page at the
+    other end, and the place stands in the page that would link."""
+    columns = (
+        "direction", "url", "title", "score", "similarity", "anchor", "paragraph", "paragraph_index", "context_before",
+        "context_after", "reason", "offset", "occurrence", "html", "markdown",
+    )  # fmt: skip
+
+    def row(direction: str, url: str, title: str, s: Suggestion) -> Sequence[Cell]:
+        context, place = _place(s)
+        return (
+            direction, url, title, s.score, s.similarity, s.anchor, s.paragraph, s.block, *context, s.reason, *place,
+            s.html, s.markdown,
+        )  # fmt: skip
+
+    out = (row("out", f.suggestion.target, f.target_title, f.suggestion) for f in advice.outgoing)
+    into = (row("in", f.suggestion.source, f.source_title, f.suggestion) for f in advice.incoming)
+    return Table(columns, chain(out, into))
 
 
 def orphans_table(orphans: Iterable[tuple[PageRow, int]], sources: Callable[[str], Iterable[SuggestionRow]]) -> Table:

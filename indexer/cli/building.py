@@ -22,7 +22,7 @@ from indexer.links.choosing import Limits
 from indexer.neighbours import Rule
 from indexer.records import Discovered, SourceFault
 from indexer.sync.parts import LinkPolicy, Looker, Parts, Progress
-from indexer.sync.reading import ProcessReader, ReadingRules
+from indexer.sync.reading import ProcessReader, ReadingRules, read_draft
 from indexer.vectors import VectorStore, open_store
 
 _READING = 3
@@ -35,7 +35,7 @@ def parts_of(config: Config, progress: Progress) -> Parts:
     """Everything a run needs, nothing of it started. Raises ModelUnavailable."""
     site, model = config.site_address, find_model(config.embed.model)
     sources = config.discover
-    rules = ExtractRules(config.extract.content, config.extract.remove)
+    rules = ReadingRules(site, ExtractRules(config.extract.content, config.extract.remove), model.counter)
     return Parts(
         site=site,
         policy=Policy(config.extract.min_words, config.safety.gone_after, _rules(config)),
@@ -46,7 +46,8 @@ def parts_of(config: Config, progress: Progress) -> Parts:
         wanted=lambda url: site.page(url) == url and wanted(url, sources.include, sources.exclude),
         looker=_looker(config),
         discover=partial(_discover, config),
-        reader=lambda: ProcessReader(ReadingRules(site, rules, model.counter)),
+        reader=lambda: ProcessReader(rules),
+        read_draft=partial(read_draft, rules=rules),
         fingerprint=model.fingerprint,
         embedder=SentenceTransformerEmbedder(model, config.embed.batch),
         open_store=partial(store_of, config, model),

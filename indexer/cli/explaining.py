@@ -5,12 +5,15 @@ from __future__ import annotations
 from indexer.cli.building import link_policy
 from indexer.config import Config
 from indexer.embed import find_model
-from indexer.state.writing import open_state
+from indexer.errors import StateError
+from indexer.state.writing import snapshot
 from indexer.sync.explaining import Explanation, explain
 
 
 def explanation(config: Config, source: str, target: str) -> Explanation:
     """Why one page should, or should not, link to another."""
-    with open_state(config.store.state) as state:
-        model = state.embeddings.model(find_model(config.embed.model).fingerprint)
+    with snapshot(config.store.state) as state:
+        model = state.embeddings.known_model(find_model(config.embed.model).fingerprint)
+        if model is None:
+            raise StateError("nothing is indexed with this model yet: run `indexer sync` first")
         return explain(state, model, link_policy(config), source, target)

@@ -25,7 +25,7 @@ from indexer.cli.output import Format, print_table
 from indexer.config import Config
 from indexer.links.review import Status, Verdict
 from indexer.records import SuggestionRow
-from indexer.report import Table, links_table
+from indexer.report import Table, draft_table, links_table
 from indexer.state.reads import Reads, open_reads
 
 _HIDDEN = (
@@ -72,6 +72,26 @@ def _chosen(
     page = known(url)
     both = chain(reads.suggestions(source=page, statuses=statuses), reads.suggestions(target=page, statuses=statuses))
     return iter(sorted(both, key=lambda row: -row.suggestion.score))
+
+
+@app.command()
+def draft(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Markdown, HTML or plain text; - reads from stdin.")],
+    config: ConfigOption = DEFAULT_CONFIG,
+    form: FormatOption = Format.table,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    _: ProgressOption = False,
+) -> None:
+    """Print what a text not published yet should link to, and which pages should link to it; nothing is kept."""
+    from indexer.cli.drafting import advice, draft_text
+
+    speak(quiet, verbose)
+    found = advice(load_config(config), draft_text(file), file)
+    for note in found.notes:
+        print(f"indexer: {note}", file=sys.stderr)
+    table = draft_table(found)
+    print_table(table.without(*_HIDDEN) if form is Format.table else table, form)
 
 
 @app.command()

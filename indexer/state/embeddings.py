@@ -47,6 +47,11 @@ class Embeddings:
         self._db.execute("INSERT OR IGNORE INTO models (fingerprint) VALUES (?)", (fingerprint,))
         return int(self._db.execute("SELECT id FROM models WHERE fingerprint = ?", (fingerprint,)).fetchone()[0])
 
+    def known_model(self, fingerprint: str) -> int | None:
+        """The number of the model with this fingerprint; None where nothing was ever embedded with it."""
+        row = self._db.execute("SELECT id FROM models WHERE fingerprint = ?", (fingerprint,)).fetchone()
+        return None if row is None else int(row[0])
+
     # --- texts to embed -------------------------------------------------------------------------------------------
 
     def enqueue(self, model: int, passages: Iterable[Passage]) -> None:
@@ -72,6 +77,14 @@ class Embeddings:
             ((model, text, floats.pack_vector(vector)) for text, vector in zip(hashes, vectors, strict=True)),
         )
         self._db.executemany("DELETE FROM to_embed WHERE model = ? AND hash = ?", ((model, text) for text in hashes))
+
+    def kept(self, model: int, hashes: Sequence[str]) -> dict[str, Vector]:
+        """The embeddings, by the hashes of their texts, of those that have one."""
+        rows = self._db.execute(
+            "SELECT hash, vector FROM embeddings WHERE model = ? AND hash IN (SELECT value FROM json_each(?))",
+            (model, json.dumps(list(hashes))),
+        )
+        return {text: floats.unpack_vectors([blob])[0] for text, blob in rows}
 
     def sweep(self, model: int) -> None:
         """Let go of embeddings, waiting texts and addresses that no page holds any more."""

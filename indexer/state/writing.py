@@ -17,7 +17,7 @@ from indexer.state.linking import Linking
 from indexer.state.lists import Lists
 from indexer.state.pages import Pages
 from indexer.state.reads import Reads
-from indexer.state.schema import open_for_writing
+from indexer.state.schema import open_for_reading, open_for_writing
 
 
 class State:
@@ -58,6 +58,20 @@ class State:
 def open_state(path: Path) -> State:
     """The state database at `path`, made where there is none. Raises StateError, StateVersion."""
     return State(open_for_writing(path))
+
+
+@contextmanager
+def snapshot(path: Path) -> Iterator[State]:
+    """The state database as it is now, whatever a run writes meanwhile; nothing can be written to it.
+
+    Raises StateError where there is none.
+    """
+    db = open_for_reading(path)
+    try:
+        db.execute("BEGIN")
+        yield State(db)
+    finally:
+        db.close()
 
 
 def scratch_copy(path: Path, to: Path) -> State:

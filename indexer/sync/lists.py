@@ -58,6 +58,17 @@ def _follow_rule(state: State, model: int, rule: Rule) -> None:
 
 
 def _spread(state: State, picture: Picture, pages: Sequence[int], asked: Iterable[int], rule: Rule) -> int:
+    new = entered(state, picture, pages, asked, rule)
+    with state.transaction():
+        changed = state.lists.save(_with_near_duplicates(state, new))
+        state.lists.unmark("spread", pages)
+    return changed
+
+
+def entered(
+    state: State, picture: Picture, pages: Iterable[int], asked: Iterable[int], rule: Rule
+) -> list[NeighbourList]:
+    """The lists that the pages come into, as they are then, but for those that are asked for anyway."""
     bars = np.full(len(picture.pages), np.inf)
     for page, bar in state.lists.bars().items():
         row = picture.row_of_page.get(page)
@@ -69,11 +80,7 @@ def _spread(state: State, picture: Picture, pages: Sequence[int], asked: Iterabl
     for list_row, row, score in entering(picture, bars, rows, rule):
         arrivals[int(picture.pages[list_row])].append((row, score))
     old = state.lists.lists(arrivals)
-    new = [taken_in(picture, old[page], some, rule) for page, some in arrivals.items()]
-    with state.transaction():
-        changed = state.lists.save(_with_near_duplicates(state, new))
-        state.lists.unmark("spread", pages)
-    return changed
+    return [taken_in(picture, old[page], some, rule) for page, some in arrivals.items()]
 
 
 def _ask(

@@ -62,7 +62,8 @@ class LinkPolicy:
 
 @dataclass(frozen=True)
 class Parts:
-    """Everything a run needs but the state database. `wanted` is the configuration's word on which URLs count."""
+    """Everything a run needs but the state database. `wanted` is the configuration's word on which URLs count, and
+    `read_draft` makes a document of a text and its name."""
 
     site: Site
     policy: Policy
@@ -74,6 +75,7 @@ class Parts:
     looker: Callable[[], AbstractAsyncContextManager[Looker]]
     discover: Callable[[Looker, frozenset[str]], Awaitable[Discovered]]
     reader: Callable[[], AbstractAsyncContextManager[Reader]]
+    read_draft: Callable[[str, str], Document]
     fingerprint: str
     embedder: Embedder
     open_store: Callable[[str], VectorStore]

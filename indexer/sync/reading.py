@@ -49,6 +49,14 @@ def read_page(fetched: Fetched, rules: ReadingRules, counter: TokenCounter) -> D
     return replace(document, passages=cut(document.title, document.blocks, counter))
 
 
+def read_draft(text: str, name: str, rules: ReadingRules) -> Document:
+    """The document, with its passages, that a text not published yet will be."""
+    from indexer.extract.draft import draft_document
+
+    document = draft_document(text, name, rules.site, rules.extract)
+    return replace(document, passages=cut(document.title, document.blocks, rules.counter()))
+
+
 class ProcessReader:
     """Reads pages in up to `processes` processes, started when the first page comes."""
 

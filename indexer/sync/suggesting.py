@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from indexer.anchors import phrase
@@ -14,6 +14,9 @@ from indexer.records import Block, Suggestion
 from indexer.state.writing import State
 from indexer.sync.parts import LinkPolicy
 from indexer.sync.ranker import SitePages
+
+Decided = Mapping[tuple[str, str], Suggestion]
+"""Suggestions that people decided on, by their pages' URLs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,10 @@ def suggest(state: State, site: SitePages, policy: LinkPolicy, now: str) -> Diff
     """Choose among all pairs, follow what was decided, and keep the outcome; in one transaction."""
     with state.transaction():
         before = state.linking.suggestions()
-        decided = _decided(state, site)
-        writer = Writer(state, site, before, now)
+        decided = follow(state, site)
+        writer = Writer(site, lambda page: state.pages.blocks(page)[1], before, now)
         after = {one.id: (writer.dated(one), "") for one in decided.values()}
-        pairs = (pair for pair in state.linking.pairs() if _is_open(site, policy, pair, decided))
-        for one in choose(pairs, _agreed(site, decided), policy.limits, _room(site, policy), _order(site, policy)):
+        for one in chosen(site, policy, state.linking.pairs(), decided):
             made, digest = writer.suggestion(one)
             after[made.id] = made, digest
         gone = before.keys() - after.keys()
@@ -41,7 +43,13 @@ def suggest(state: State, site: SitePages, policy: LinkPolicy, now: str) -> Diff
     return Difference(frozenset(opened - before.keys()), frozenset(gone))
 
 
-def _decided(state: State, site: SitePages) -> dict[tuple[str, str], Suggestion]:
+def chosen(site: SitePages, policy: LinkPolicy, pairs: Iterable[Pair], decided: Decided) -> list[Chosen]:
+    """The pairs that the rules let through, beside those that people decided on; best first."""
+    undecided = (pair for pair in pairs if _is_open(site, policy, pair, decided))
+    return choose(undecided, _agreed(site, decided), policy.limits, _room(site, policy), _order(site, policy))
+
+
+def follow(state: State, site: SitePages) -> Decided:
     """The suggestions that people decided on, with what has become of them."""
     kept = state.linking.decided()
     found = {}
@@ -59,12 +67,12 @@ def _status(site: SitePages, decision: Decision) -> Status:
     return status_of(decision, texts, linked)
 
 
-def _is_open(site: SitePages, policy: LinkPolicy, pair: Pair, decided: Mapping[tuple[str, str], Suggestion]) -> bool:
+def _is_open(site: SitePages, policy: LinkPolicy, pair: Pair, decided: Decided) -> bool:
     source, target = site.pages[pair.source].url, site.pages[pair.target].url
     return policy.may_be_target(target) and (source, target) not in decided
 
 
-def _agreed(site: SitePages, decided: Mapping[tuple[str, str], Suggestion]) -> Iterator[Chosen]:
+def _agreed(site: SitePages, decided: Decided) -> Iterator[Chosen]:
     """The accepted suggestions, as pairs that have their places."""
     for one in decided.values():
         if one.status == Status.ACCEPTED:
@@ -89,11 +97,18 @@ def _order(site: SitePages, policy: LinkPolicy) -> dict[int, tuple[bool, str]]:
 
 
 class Writer:
-    """Writes suggestions out in words, those only that were not written on the same text before."""
+    """Writes suggestions out in words, those only that were not written on the same text before. `blocks` gives the
+    blocks of a page."""
 
-    def __init__(self, state: State, site: SitePages, before: Mapping[str, tuple[Suggestion, str]], now: str) -> None:
-        self._state, self._site, self._before, self._now = state, site, before, now
-        self._blocks: dict[int, tuple[Block, ...]] = {}
+    def __init__(
+        self,
+        site: SitePages,
+        blocks: Callable[[int], Sequence[Block]],
+        before: Mapping[str, tuple[Suggestion, str]],
+        now: str,
+    ) -> None:
+        self._site, self._blocks_of, self._before, self._now = site, blocks, before, now
+        self._blocks: dict[int, Sequence[Block]] = {}
 
     def suggestion(self, chosen: Chosen) -> tuple[Suggestion, str]:
         """The suggestion in words, and the digest of the text that it was made on."""
@@ -125,7 +140,7 @@ class Writer:
 
     def _block(self, page: int, number: int) -> Block:
         if page not in self._blocks:
-            self._blocks = {page: self._state.pages.blocks(page)[1]}
+            self._blocks = {page: self._blocks_of(page)}
         return self._blocks[page][number]
 
 

@@ -113,26 +113,7 @@ class ToyReader:
         pass
 
     async def read(self, fetched: Fetched) -> Document | Failed:
-        data = json.loads(fetched.body)
-        text = "\n".join(data["paragraphs"])
-        links = toy_links(data["paragraphs"], data["links"])
-        blocks = tuple(
-            Block(BlockKind.PARAGRAPH, paragraph, toy_spans(paragraph, number, links))
-            for number, paragraph in enumerate(data["paragraphs"])
-        )
-        return Document(
-            url=fetched.url,
-            title=data["title"],
-            language=data["language"],
-            blocks=blocks,
-            passages=self.cut(data["title"], blocks),
-            links=links,
-            words=len(text.split()),
-            text_hash=hashlib.sha256(f"{data['title']}\n{text}".encode()).hexdigest()[:32],
-            sketch=sketch(text),
-            canonical=data["canonical"],
-            noindex=data["noindex"],
-        )
+        return toy_document(fetched.url, ToyPage(**json.loads(fetched.body)))
 
     def cut(self, title: str, blocks: Sequence[Block]) -> tuple[Passage, ...]:
         """A passage a block."""
@@ -140,6 +121,29 @@ class ToyReader:
         return tuple(
             Passage(text, hashlib.sha256(text.encode()).hexdigest()[:32], i, i) for i, text in enumerate(texts)
         )
+
+
+def toy_document(url: str, page: ToyPage) -> Document:
+    """What reading the page at this address says."""
+    text = "\n".join(page.paragraphs)
+    links = toy_links(page.paragraphs, page.links)
+    blocks = tuple(
+        Block(BlockKind.PARAGRAPH, paragraph, toy_spans(paragraph, number, links))
+        for number, paragraph in enumerate(page.paragraphs)
+    )
+    return Document(
+        url=url,
+        title=page.title,
+        language=page.language,
+        blocks=blocks,
+        passages=ToyReader().cut(page.title, blocks),
+        links=links,
+        words=len(text.split()),
+        text_hash=hashlib.sha256(f"{page.title}\n{text}".encode()).hexdigest()[:32],
+        sketch=sketch(text),
+        canonical=page.canonical,
+        noindex=page.noindex,
+    )
 
 
 def toy_links(paragraphs: Sequence[str], targets: Sequence[str]) -> tuple[Link, ...]:
@@ -158,6 +162,12 @@ def toy_spans(paragraph: str, number: int, links: Sequence[Link]) -> tuple[Span,
     return tuple(
         Span(SpanKind.LINK, word.start(), word.end(), link.target) for word, link in zip(words, here, strict=False)
     )
+
+
+def toy_draft(text: str, _name: str) -> Document:
+    """A draft: its first line is the title, each further one a paragraph."""
+    title, *paragraphs = text.splitlines()
+    return toy_document("", ToyPage(title, tuple(paragraphs)))
 
 
 class Quiet:
@@ -192,6 +202,7 @@ def toy_parts(site: ToySite, embedder: Any, open_store: Any, **changes: Any) -> 
         looker=lambda: site,
         discover=site.discover,
         reader=ToyReader,
+        read_draft=toy_draft,
         fingerprint="toy",
         embedder=embedder,
         open_store=open_store,
