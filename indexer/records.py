@@ -374,6 +374,42 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreement:
+    """Means over the pages that lost links: the share of a page's hidden links among its five and ten best suggestions
+    and among all, the mean reciprocal rank of the first (MRR), and how often the very first suggestion is one. Of the
+    hidden links among the ten best: how often the anchor is the person's, how far their words overlap (F1), and how
+    often the paragraph is the person's."""
+
+    recall_at_5: float
+    recall_at_10: float
+    recall: float
+    mrr: float
+    precision_at_1: float
+    anchor_exact: float
+    anchor_f1: float
+    paragraph: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """One way to choose suggestions, how many it makes for a page, and how they agree with the hidden links."""
+
+    what: str
+    per_page: float
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Of how many pairs of pages that link the links were hidden, on how many pages; and the rows of figures."""
+
+    hidden: int
+    pairs: int
+    pages: int
+    rows: tuple[Evaluated, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LinkCounts:
     """How many pages link to a page, from their content and at all, and to how many it links from its content."""
 

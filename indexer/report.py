@@ -6,12 +6,22 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from indexer.records import Advice, Link, LinkCounts, NeighbourRow, PageRow, Suggestion, SuggestionRow, Zone
+from indexer.records import (
+    Advice,
+    Evaluation,
+    Link,
+    LinkCounts,
+    NeighbourRow,
+    PageRow,
+    Suggestion,
+    SuggestionRow,
+    Zone,
+)
 
 Cell = str | int | float | bool | None
 
@@ -141,6 +151,15 @@ def draft_table(advice: Advice) -> Table:
     out = (row("out", f.suggestion.target, f.target_title, f.suggestion) for f in advice.outgoing)
     into = (row("in", f.suggestion.source, f.source_title, f.suggestion) for f in advice.incoming)
     return Table(columns, chain(out, into))
+
+
+def evaluation_table(found: Evaluation) -> Table:
+    """How suggestions agree with hidden links, a row for each way to choose them."""
+    columns = (
+        "what", "per_page", "recall@5", "recall@10", "recall", "mrr", "precision@1", "anchor_exact", "anchor_f1",
+        "paragraph",
+    )  # fmt: skip
+    return Table(columns, [(row.what, row.per_page, *astuple(row.agreement)) for row in found.rows])
 
 
 def orphans_table(orphans: Iterable[tuple[PageRow, int]], sources: Callable[[str], Iterable[SuggestionRow]]) -> Table:

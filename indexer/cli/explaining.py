@@ -5,7 +5,6 @@ from __future__ import annotations
 from indexer.cli.building import link_policy
 from indexer.config import Config
 from indexer.embed import find_model
-from indexer.errors import StateError
 from indexer.state.writing import snapshot
 from indexer.sync.explaining import Explanation, explain
 
@@ -13,7 +12,5 @@ from indexer.sync.explaining import Explanation, explain
 def explanation(config: Config, source: str, target: str) -> Explanation:
     """Why one page should, or should not, link to another."""
     with snapshot(config.store.state) as state:
-        model = state.embeddings.known_model(find_model(config.embed.model).fingerprint)
-        if model is None:
-            raise StateError("nothing is indexed with this model yet: run `indexer sync` first")
+        model = state.embeddings.indexed_model(find_model(config.embed.model).fingerprint)
         return explain(state, model, link_policy(config), source, target)

@@ -25,7 +25,7 @@ from indexer.cli.output import Format, print_table
 from indexer.config import Config
 from indexer.links.review import Status, Verdict
 from indexer.records import SuggestionRow
-from indexer.report import Table, draft_table, links_table
+from indexer.report import Table, draft_table, evaluation_table, links_table
 from indexer.state.reads import Reads, open_reads
 
 _HIDDEN = (
@@ -154,3 +154,25 @@ def orphans(
     settings = load_config(config)
     with open_reads(settings.store.state) as reads:
         print_table(table_of(reads, settings), form)
+
+
+@app.command()
+def evaluate(
+    share: Annotated[float, typer.Option("--share", min=0.01, max=1, help="Which share of the links is hidden.")] = 0.3,
+    seed: Annotated[int, typer.Option("--seed", help="Another number hides others.")] = 7,
+    config: ConfigOption = DEFAULT_CONFIG,
+    form: FormatOption = Format.table,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    no_progress: ProgressOption = False,
+) -> None:
+    """Hide a share of the site's own links, and print how many of them the suggestions bring back."""
+    from indexer.cli.evaluating import evaluation
+    from indexer.cli.syncing import progress
+
+    speak(quiet, verbose)
+    found = evaluation(load_config(config), share, seed, progress(no_progress or quiet))
+    if not quiet:
+        said = f"hid the links of {found.hidden} of the {found.pairs} pairs of pages that link, on {found.pages} pages"
+        print(said, file=sys.stderr)
+    print_table(evaluation_table(found), form)

@@ -21,7 +21,8 @@ _DATED = {"archive", "archives", "archiv", "date"}
 _QUERIES = {"page", "paged", "p", "q", "s", "search", "query", "sort", "order", "filter", "tag", "cat", "replytocom"}
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?")
 _PAGE_NUMBER = re.compile(r"(?:page|seite|pagina)[-_/]?\d+|(?:.*/)?(?:page|seite|pagina)/\d+")
-_DATE = re.compile(r"(?:19|20)\d\d|\d{1,2}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MONTH_OR_DAY = re.compile(r"\d{1,2}")
 _SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
 
 
@@ -34,8 +35,8 @@ def _is_further_page(steps: list[str]) -> bool:
 
 
 def _is_date(steps: list[str]) -> bool:
-    dates = [step for step in steps if step not in _DATED]
-    return len(steps) - len(dates) <= 1 and all(map(_DATE.fullmatch, dates))
+    year, *rest = [step for step in steps if step not in _DATED] or [""]
+    return len(steps) - len(rest) <= 2 and bool(_YEAR.fullmatch(year)) and all(map(_MONTH_OR_DAY.fullmatch, rest))
 
 
 def _is_list(steps: list[str]) -> bool:

@@ -7,6 +7,7 @@ import sqlite3  # noqa: TID251
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from indexer.errors import StateError
 from indexer.records import Passage
 from indexer.state import floats
 from indexer.state.floats import Vector
@@ -47,10 +48,15 @@ class Embeddings:
         self._db.execute("INSERT OR IGNORE INTO models (fingerprint) VALUES (?)", (fingerprint,))
         return int(self._db.execute("SELECT id FROM models WHERE fingerprint = ?", (fingerprint,)).fetchone()[0])
 
-    def known_model(self, fingerprint: str) -> int | None:
-        """The number of the model with this fingerprint; None where nothing was ever embedded with it."""
-        row = self._db.execute("SELECT id FROM models WHERE fingerprint = ?", (fingerprint,)).fetchone()
-        return None if row is None else int(row[0])
+    def indexed_model(self, fingerprint: str) -> int:
+        """The number of the model with this fingerprint. Raises StateError where no page is indexed with it."""
+        row = self._db.execute(
+            "SELECT id FROM models m WHERE fingerprint = ? AND EXISTS (SELECT 1 FROM points WHERE model = m.id)",
+            (fingerprint,),
+        ).fetchone()
+        if row is None:
+            raise StateError("no page is indexed with this model yet: run `indexer sync` first")
+        return int(row[0])
 
     # --- texts to embed -------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from indexer.corpus import PageText, bag
-from indexer.errors import StateError, UsageError
+from indexer.errors import UsageError
 from indexer.links.choosing import Chosen
 from indexer.links.pairs import Pair
 from indexer.links.touched import touched
@@ -35,9 +35,7 @@ def draft(parts: Parts, state: State, text: str, name: str) -> Advice:
 
     Raises UsageError where the text is too short to be indexed, StateError where nothing is indexed yet.
     """
-    model = state.embeddings.known_model(parts.fingerprint)
-    if model is None or not state.lists.indexed_count(model):
-        raise StateError("nothing is indexed with this model yet: run `indexer sync` first")
+    model = state.embeddings.indexed_model(parts.fingerprint)
     document = parts.read_draft(text, name)
     if document.words < max(1, parts.policy.min_words):
         raise UsageError(

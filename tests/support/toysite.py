@@ -128,7 +128,7 @@ def toy_document(url: str, page: ToyPage) -> Document:
     text = "\n".join(page.paragraphs)
     links = toy_links(page.paragraphs, page.links)
     blocks = tuple(
-        Block(BlockKind.PARAGRAPH, paragraph, toy_spans(paragraph, number, links))
+        Block(BlockKind.PARAGRAPH, paragraph, toy_spans(paragraph, number, page))
         for number, paragraph in enumerate(page.paragraphs)
     )
     return Document(
@@ -147,20 +147,24 @@ def toy_document(url: str, page: ToyPage) -> Document:
 
 
 def toy_links(paragraphs: Sequence[str], targets: Sequence[str]) -> tuple[Link, ...]:
-    """A page's links, each on one word: the first on the first paragraph's first, the second on the second's, …"""
+    """A page's links, each on one word: the first on the first paragraph's first, the second on the second's, …; an
+    empty target leaves its word unlinked."""
     return tuple(
         Link(target, True, paragraphs[n % len(paragraphs)].split()[n // len(paragraphs)], Zone.CONTENT, True,
              block=n % len(paragraphs))
         for n, target in enumerate(targets)
+        if target
     )  # fmt: skip
 
 
-def toy_spans(paragraph: str, number: int, links: Sequence[Link]) -> tuple[Span, ...]:
+def toy_spans(paragraph: str, number: int, page: ToyPage) -> tuple[Span, ...]:
     """Where in a paragraph its links stand."""
-    words = list(re.finditer(r"\S+", paragraph))
-    here = [link for link in links if link.block == number]
+    here = page.links[number :: len(page.paragraphs)]
+    words = re.finditer(r"\S+", paragraph)
     return tuple(
-        Span(SpanKind.LINK, word.start(), word.end(), link.target) for word, link in zip(words, here, strict=False)
+        Span(SpanKind.LINK, word.start(), word.end(), target)
+        for word, target in zip(words, here, strict=False)
+        if target
     )
 
 
