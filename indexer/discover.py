@@ -305,6 +305,8 @@ def wanted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
     A pattern is matched against the path and query, or against the whole URL where it names a scheme, both as sent and
     as people read them ("/über/" for "/%C3%BCber/"); "*" stands for anything, slashes too.
     """
+    if not include and not exclude:
+        return True  # asked of every pair of pages, mostly without patterns
     parts = urlsplit(url)
     path = parts.path + (f"?{parts.query}" if parts.query else "")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -140,10 +140,28 @@ def _ranges(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.N
     return np.asarray(np.arange(int(sizes.sum())) + offsets)
 
 
-def rows_of(vectors: Iterable[tuple[Terms, Weights]]) -> Rows:
-    """Sparse vectors one below the other."""
-    vectors = list(vectors)
-    starts = np.cumsum([0, *(len(terms) for terms, _ in vectors)])
-    terms = np.concatenate([*(t for t, _ in vectors), np.zeros(0, np.uint32)]).astype(np.uint32)
-    weights = np.concatenate([*(w for _, w in vectors), np.zeros(0)]).astype(np.float32)
-    return Rows(terms, weights, starts.astype(np.int64))
+def unit_rows(bags: Sequence[Bag], rarity: Rarity) -> Rows:
+    """The tf-idf vectors of the bags at unit length, one below the other."""
+    counts = np.concatenate([*(bag.counts for bag in bags), np.zeros(0, np.uint16)])
+    terms, starts, row = _stacked([bag.terms for bag in bags])
+    weights = (1 + np.log(np.maximum(counts, 1))) * rarity.idf(terms)
+    length = np.sqrt(np.bincount(row, weights**2, len(bags)))
+    return Rows(terms, (weights / np.maximum(length, 1e-9)[row]).astype(np.float32), starts)
+
+
+def share_rows(names: Iterable[Iterable[str]], idf: Callable[[Terms], Weights], slack: float) -> tuple[Rows, Weights]:
+    """What each word of a name weighs of the whole name, the weight of which is raised by `slack`, a name a row; and
+    the weights of the whole names without it."""
+    parts = [np.array(sorted(set(map(term, name))), np.uint32) for name in names]
+    terms, starts, row = _stacked(parts)
+    weights = idf(terms)
+    totals = np.bincount(row, weights, len(parts)).astype(np.float64)
+    return Rows(terms, (weights / (totals + slack)[row]).astype(np.float32), starts), totals
+
+
+def _stacked(parts: Sequence[Terms]) -> tuple[Terms, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The parts one behind the other, where each begins, and for each word the number of its part."""
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    terms = np.concatenate([*parts, np.zeros(0, np.uint32)]).astype(np.uint32)
+    return terms, starts, np.repeat(np.arange(len(parts)), sizes)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from indexer.anchors import Names, Phrase
 from indexer.corpus import Statistics
-from indexer.lexical import Bag, Rarity, Rows, Terms, Weights, bag_of, rows_of
+from indexer.lexical import Bag, Rarity, Rows, Terms, Weights, share_rows, unit_rows
 from indexer.words import content_keys
 
 Numbers = npt.NDArray[np.int64]
@@ -75,23 +75,23 @@ def assemble(entries: Sequence[Entry], page_behind: Callable[[str], int | None],
     links = [_targets(entry, page_behind) & row_of_page.keys() for entry in entries]
     names = _names(entries, page_behind)
     phrases = sorted(names.titles.keys() | names.anchors.keys())
-    rarity, titles = statistics.rarity, statistics.titles
+    named, totals = share_rows(phrases, statistics.rarity.idf, PHRASE_SLACK)
     return Library(
         pages=np.array([entry.page for entry in entries], dtype=np.int64),
         urls=[entry.url for entry in entries],
         languages=np.array([entry.language for entry in entries], dtype=np.str_),
         targets=np.array([entry.target for entry in entries], dtype=np.bool_),
         vectors=np.stack([entry.vector for entry in entries]) if entries else np.zeros((0, 0), np.float32),
-        bodies=rows_of((entry.bag.terms, rarity.weights(entry.bag)) for entry in entries),
-        titles=rows_of(_title(entry, rarity, titles) for entry in entries),
+        bodies=unit_rows([entry.bag for entry in entries], statistics.rarity),
+        titles=_titles(entries, statistics),
         names=names,
-        phrases=rows_of(_weighed(bag_of(words).terms, rarity, PHRASE_SLACK) for words in phrases),
+        phrases=named,
         phrase_rows={words: row for row, words in enumerate(phrases)},
-        phrase_totals=np.array([rarity.idf(bag_of(words).terms).sum() for words in phrases]),
+        phrase_totals=totals,
         links=[frozenset(row_of_page[page] for page in some) for some in links],
         inlinks=np.array([statistics.inlinks.get(entry.url, 0) for entry in entries], dtype=np.float64),
         lengths=np.log1p([float(entry.bag.counts.sum()) for entry in entries]),
-        rarity=rarity,
+        rarity=statistics.rarity,
         row_of_page=row_of_page,
     )
 
@@ -114,13 +114,10 @@ def _names(entries: Iterable[Entry], page_behind: Callable[[str], int | None]) -
     return Names({name: frozenset(pages) for name, pages in titles.items()}, anchors)
 
 
-def _title(entry: Entry, rarity: Rarity, titles: Rarity) -> tuple[Terms, Weights]:
+def _titles(entries: Iterable[Entry], statistics: Statistics) -> Rows:
     """A title's words weigh as much as they are rare, in texts and in titles: "Announcing" tells no two apart."""
-    terms = bag_of(content_keys(entry.name, entry.language)).terms
-    weights = np.minimum(rarity.idf(terms), titles.idf(terms))
-    return terms, weights / (weights.sum() + _TITLE_SLACK)
 
+    def idf(terms: Terms) -> Weights:
+        return np.minimum(statistics.rarity.idf(terms), statistics.titles.idf(terms))
 
-def _weighed(terms: Terms, rarity: Rarity, slack: float) -> tuple[Terms, Weights]:
-    weights = rarity.idf(terms)
-    return terms, weights / (weights.sum() + slack)
+    return share_rows((content_keys(entry.name, entry.language) for entry in entries), idf, _TITLE_SLACK)[0]

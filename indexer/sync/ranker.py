@@ -77,7 +77,7 @@ class SitePages:
     @cached_property
     def library(self) -> Library:
         entries = [
-            Entry(p.page, p.url, p.reading.name, self._own_names(p), p.language, p.reading.utility is None, p.vector,
+            Entry(p.page, p.url, p.reading.name, self.names[p.page], p.language, p.reading.utility is None, p.vector,
                   p.reading.bag, p.reading.outlinks)
             for p in self.pages.values()
         ]  # fmt: skip
@@ -88,6 +88,11 @@ class SitePages:
         """Each page as its links are found by."""
         return {page: self._as_ranked(linkable) for page, linkable in self.pages.items()}
 
+    @cached_property
+    def names(self) -> Mapping[int, tuple[Phrase, ...]]:
+        """By page, its title and the parts of it, and the phrases that the configuration gives it."""
+        return {page: self._own_names(linkable) for page, linkable in self.pages.items()}
+
     def targets(self, page: int) -> set[int]:
         """The pages that a page links to from its content."""
         pages = {self.behind(link.target) for link in self.pages[page].reading.outlinks}
@@ -97,7 +102,7 @@ class SitePages:
         reading, targets = linkable.reading, self.targets(linkable.page)
         named = {(link.phrase, self.behind(link.target)) for link in reading.outlinks if link.phrase}
         named = {(words, page) for words, page in named if page in targets}
-        named |= {(words, linkable.page) for words in self._own_names(linkable)}
+        named |= {(words, linkable.page) for words in self.names[linkable.page]}
         return Ranked(
             f"{linkable.key} {linkable.digest} {linkable.language}",
             f"{linkable.key} {linkable.text_hash} {linkable.language} {reading.utility} {reading.name}",
@@ -106,7 +111,6 @@ class SitePages:
         )
 
     def _own_names(self, linkable: Linkable) -> tuple[Phrase, ...]:
-        """The page's title and its parts, and the phrases that the configuration gives it."""
         names = (*name_parts(linkable.reading.name), *self.phrases.get(linkable.url, ()))
         return tuple(filter(None, (phrase(name, linkable.language) for name in names)))
 

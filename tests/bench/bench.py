@@ -3,6 +3,7 @@
 python -m tests.bench.bench first-sync SITE_FOLDER   the model's own share of a first sync
 python -m tests.bench.bench unchanged [--pages N]    a sync with nothing changed, over HTTP and on a folder
 python -m tests.bench.bench one-change [--pages N]   one page changed; and `indexer neighbours` as a process
+python -m tests.bench.bench links [--pages N]        suggestions: a first run's, and those of one changed page
 python -m tests.bench.bench large [--pages N]        made-up vectors: a first run, and ten changed pages
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import resource
 import shutil
 import subprocess
@@ -29,15 +31,18 @@ from indexer.cli.building import parts_of
 from indexer.cli.output import Silence
 from indexer.config import load
 from indexer.embed import SentenceTransformerEmbedder, find_model
+from indexer.links.choosing import Limits
 from indexer.records import Summary
 from indexer.state.writing import State, open_state
 from indexer.sync import Request, lists, run
 from indexer.vectors import open_store
-from tests.bench.made_up import MadeUpEmbedder, page, text
-from tests.support.toysite import SITE, ToyPage, ToySite, toy_parts
+from tests.bench.made_up import PAGES_OF_A_TOPIC, MadeUpEmbedder, page, prose, text
+from tests.support.toysite import SITE, TOY_LINKS, ToyPage, ToySite, toy_parts
 
 INDEXER = Path(sys.executable).with_name("indexer")
 MODEL = "all-MiniLM-L6-v2"
+SHIPPED = replace(TOY_LINKS, min_score=0.12, min_words=50, limits=Limits(5, 10, 1, False, 3.0, frozenset()))
+"""The rules of suggestions as they are shipped."""
 
 
 def say(what: str, **figures: float | str) -> None:
@@ -206,7 +211,7 @@ def one_change(pages: int) -> None:
             (site / "p7.html").write_bytes(page(7, edition).body)
             config = load(path, {})
             spent = []
-            with open_state(config.store.state) as state, timing_lists(spent):
+            with open_state(config.store.state) as state, timing("relist", spent):
                 parts = replace(parts_of(config, Silence()), embedder=MadeUpEmbedder())
                 summary = asyncio.run(run(parts, state, Request()))
             say("one change", pages=pages, lists_s=spent[0], run_s=summary.seconds, lists_asked=summary.lists_asked)
@@ -215,22 +220,47 @@ def one_change(pages: int) -> None:
 
 
 @contextmanager
-def timing_lists(spent: list[float]) -> Iterator[None]:
-    """Note how long the lists' part of a run takes."""
+def timing(step: str, spent: list[float]) -> Iterator[None]:
+    """Note how long one step of a run takes: `relist`, or `relink`."""
     import indexer.sync as sync
 
-    whole = lists.relist
+    whole = getattr(sync, step)
 
-    def timing(*arguments: Any) -> Any:
+    def timed_step(*arguments: Any) -> Any:
         seconds, result = timed(lambda: whole(*arguments))
         spent.append(seconds)
         return result
 
-    sync.relist = timing  # type: ignore[assignment]
+    setattr(sync, step, timed_step)
     try:
         yield
     finally:
-        sync.relist = whole
+        setattr(sync, step, whole)
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+
+def links(pages: int) -> None:
+    """What suggestions take: all of a first run's, and those of one changed page, beside a site of 1,000."""
+    for size in (1000, pages):
+        with tempfile.TemporaryDirectory() as name, open_state(Path(name) / "indexer.db") as state:
+            site = ToySite({f"{SITE.base}p{n}": prose_page(n, size) for n in range(size)})
+            spent: list[float] = []
+            with timing("relink", spent):
+                summary = a_run(name, site, state, Request(), links=SHIPPED)
+                say("links of a first run", pages=size, links_ms_a_page=1000 * spent[0] / size, new=summary.links_new)
+                for edition in range(1, 4):
+                    site.pages[f"{SITE.base}p7"] = prose_page(10**7 + edition, size)
+                    summary = a_run(name, site, state, Request((f"{SITE.base}p7",)), links=SHIPPED)
+                    say("links of one change", pages=size, links_s=spent[-1], texts_read=summary.texts_read)
+
+
+def prose_page(number: int, pages: int) -> ToyPage:
+    title, paragraphs = prose(number)
+    first = number % pages // PAGES_OF_A_TOPIC * PAGES_OF_A_TOPIC
+    near = random.Random(number).randrange(first, min(first + PAGES_OF_A_TOPIC, pages))
+    return ToyPage(title, paragraphs, links=(f"{SITE.base}p{near}",))
 
 
 # --- many pages -------------------------------------------------------------------------------------------------------
@@ -247,7 +277,7 @@ def large(pages: int) -> None:
                 changed = [f"{SITE.base}{n}" for n in range(10)]
                 site.pages |= {url: ToyPage("New", (text(10**7 + 100 * edition + n),)) for n, url in enumerate(changed)}
                 spent: list[float] = []
-                with timing_lists(spent):
+                with timing("relist", spent):
                     request = Request(tuple(changed))
                     wall, summary = timed(lambda n=name, s=site, st=state, r=request: a_run(n, s, st, r))
                 say("ten changes", pages=size, lists_s=spent[0], run_s=wall, lists_asked=summary.lists_asked)
@@ -255,11 +285,11 @@ def large(pages: int) -> None:
     real_embedding(find_model(MODEL))
 
 
-def a_run(name: str, site: ToySite, state: State, request: Request) -> Summary:
+def a_run(name: str, site: ToySite, state: State, request: Request, **changes: Any) -> Summary:
     def store(fingerprint: str) -> Any:
         return open_store(Path(name) / "vectors", fingerprint, 384)
 
-    parts = toy_parts(site, MadeUpEmbedder(), store)
+    parts = toy_parts(site, MadeUpEmbedder(), store, **changes)
     return asyncio.run(run(replace(parts, rule=lists.Rule(keep=20, floor=0.3)), state, request))
 
 
@@ -275,7 +305,7 @@ def memory() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["first-sync", "unchanged", "one-change", "large"])
+    parser.add_argument("what", choices=["first-sync", "unchanged", "one-change", "links", "large"])
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--pages", type=int, default=0)
     arguments = parser.parse_args()
@@ -286,6 +316,8 @@ def main() -> None:
             unchanged(arguments.pages or 10_000)
         case "one-change":
             one_change(arguments.pages or 10_000)
+        case "links":
+            links(arguments.pages or 10_000)
         case "large":
             large(arguments.pages or 100_000)
 

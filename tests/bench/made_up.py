@@ -36,6 +36,27 @@ def text(number: int, words: int = 60) -> str:
     return f"Page {number}. " + " ".join(random.Random(number).choices(_WORDS, k=words)) + "."
 
 
+PAGES_OF_A_TOPIC = 50
+
+
+def prose(number: int, paragraphs: int = 6) -> tuple[str, tuple[str, ...]]:
+    """A title and paragraphs whose words are as unequal as a language's: of 20,000 words few are common (Zipf), and
+    some are shared with the pages of the same topic. A paragraph begins with one of the page's own."""
+    dice, topic = np.random.default_rng(number), np.random.default_rng(10**9 + number // PAGES_OF_A_TOPIC)
+    ranks = np.minimum(dice.zipf(1.15, size=(paragraphs, 50)), 20_000)
+    of_topic = topic.integers(300, 20_000, size=40)
+    ranks[:, 40:] = dice.choice(of_topic, size=(paragraphs, 10))
+    ranks[:, 0] = dice.integers(5000, 20_000, size=paragraphs)
+    title = [*dice.choice(of_topic, size=2), *dice.integers(2000, 20_000, size=2)]
+    return " ".join(map(_zipf_word, title)).capitalize(), tuple(" ".join(map(_zipf_word, row)) + "." for row in ranks)
+
+
+def _zipf_word(rank: int) -> str:
+    rank = int(rank)
+    letters = "abcdefghiklmnoprstuv"
+    return "".join(letters[(rank * 7919 // 20**place) % 20] for place in range(2 + min(rank // 50, 5)))
+
+
 def page(number: int, edition: int = 0) -> Page:
     """A small HTML page with a navigation, as a server would send it."""
     links = "".join(f'<li><a href="/p{n}">Page {n}</a></li>' for n in range(20))
